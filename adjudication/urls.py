@@ -1,0 +1,6 @@
+"""The pages of this app."""
+
+from __future__ import annotations
+
+app_name = "adjudication"
+urlpatterns: list = []

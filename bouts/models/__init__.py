@@ -1,0 +1,25 @@
+"""Teams, agents, challenges, matches, and what a bundle holds."""
+
+from bouts.models.artifacts import Artifact, Blob, Chunk, TestResult
+from bouts.models.challenges import Challenge, ChallengeVersion
+from bouts.models.matches import Agent, Bundle, Match, Upload
+from bouts.models.people import ApiToken, AuditEntry, Invitation, Membership, Team, User
+
+__all__ = [
+    "Agent",
+    "ApiToken",
+    "Artifact",
+    "AuditEntry",
+    "Blob",
+    "Bundle",
+    "Challenge",
+    "ChallengeVersion",
+    "Chunk",
+    "Invitation",
+    "Match",
+    "Membership",
+    "Team",
+    "TestResult",
+    "Upload",
+    "User",
+]

@@ -1,0 +1,282 @@
+"""The one settings file. Everything that differs between machines comes from the environment.
+
+``.env.example`` lists every variable with a local value.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from bouts import embedded, env
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA_DIR = Path(env.text("BOUTS_DATA", str(BASE_DIR / ".data"))).resolve()
+
+DEBUG = env.flag("BOUTS_DEBUG", default=False)
+ALLOWED_HOSTS = env.items("BOUTS_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.items("BOUTS_ORIGINS", [])
+
+
+def secret_key() -> str:
+    """Return the key of this installation: from the environment, else made once and kept."""
+    import secrets
+
+    if env.text("BOUTS_SECRET_KEY", ""):
+        return env.required("BOUTS_SECRET_KEY")
+    file = DATA_DIR / "secret-key"
+    if not file.exists():
+        DATA_DIR.mkdir(parents=True, exist_ok=True)
+        file.touch(mode=0o600)
+        file.write_text(secrets.token_urlsafe(50))
+    return file.read_text()
+
+
+SECRET_KEY = secret_key()
+
+
+# Database
+
+
+def database(address: str) -> dict[str, object]:
+    """Turn ``postgresql://user:password@host:port/name?option=value`` into Django's dict."""
+    parts = urlsplit(address)
+    if parts.scheme not in {"postgresql", "postgres"}:
+        raise env.BadSetting(f"DATABASE_URL starts with {parts.scheme!r}; expected postgresql://.")
+    options = dict(parse_qsl(parts.query))
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": parts.path.lstrip("/"),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": options.pop("host", parts.hostname or ""),
+        "PORT": str(parts.port or ""),
+        "OPTIONS": options,
+        "CONN_MAX_AGE": 600,
+        "CONN_HEALTH_CHECKS": True,
+    }
+
+
+DATABASES = {"default": database(env.text("DATABASE_URL", "") or embedded.url(DATA_DIR))}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# Applications
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "django.contrib.humanize",
+    "django_htmx",
+    "template_partials",
+    "rest_framework",
+    "django_filters",
+    "drf_spectacular",
+    "bouts",
+    "judging",
+    "adjudication",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.middleware.gzip.GZipMiddleware",
+    "bouts.middleware.ContentSecurityPolicyMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "bouts.urls"
+WSGI_APPLICATION = "bouts.wsgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "bouts.context_processors.masthead",
+            ],
+            "builtins": ["bouts.templatetags.bouts"],
+        },
+    },
+]
+
+# People
+
+AUTH_USER_MODEL = "bouts.User"
+LOGIN_URL = "bouts:sign_in"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "bouts:sign_in"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 10},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+SESSION_COOKIE_SAMESITE = "Lax"
+INVITATION_LIFETIME = timedelta(days=7)
+
+# Transport. Behind a proxy that ends TLS set BOUTS_HTTPS=1.
+
+HTTPS = env.flag("BOUTS_HTTPS", default=False)
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+
+# The one style element that Plotly adds is empty; this is the hash of the empty string.
+EMPTY_STYLE = "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
+CONTENT_SECURITY_POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        "script-src 'self'",
+        f"style-src 'self' {EMPTY_STYLE}",
+        "img-src 'self' data:",
+        "font-src 'self'",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+    ]
+)
+
+# Time and language. Everything is stored and shown in UTC; pages say so beside each time.
+
+LANGUAGE_CODE = "en-gb"
+USE_I18N = False
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+# Files
+
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": DATA_DIR / "artifacts"},
+    },
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+# Uploads go to disk from the first byte, so that memory does not grow with a bundle.
+FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
+FILE_UPLOAD_PERMISSIONS = 0o640
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
+
+MEGABYTE = 1_000_000
+BUNDLE_LIMITS = {
+    "bundle_bytes": env.whole("BOUTS_MAX_BUNDLE_MB", 512, least=1) * MEGABYTE,
+    "members": env.whole("BOUTS_MAX_MEMBERS", 5000, least=1),
+    "member_bytes": env.whole("BOUTS_MAX_MEMBER_MB", 100, least=1) * MEGABYTE,
+    "ratio": env.whole("BOUTS_MAX_RATIO", 200, least=2),
+}
+
+# Cache: rendered breakdowns, which are immutable by (scorecard, audience).
+
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "TIMEOUT": None,
+        "OPTIONS": {"MAX_ENTRIES": 2000},
+    }
+}
+
+# Background work. The database is the truth, the broker a doorbell.
+
+_default = DATABASES["default"]
+
+
+def broker_conninfo(database: dict[str, object]) -> str:
+    """Return the libpq string of a database: the pgmq transport cannot read ``host=`` in a URL."""
+    from psycopg.conninfo import make_conninfo
+
+    return make_conninfo(
+        dbname=database["NAME"],
+        user=database["USER"] or None,
+        password=database["PASSWORD"] or None,
+        host=database["HOST"] or None,
+        port=database["PORT"] or None,
+    )
+
+
+CELERY_BROKER_URL = env.text("CELERY_BROKER_URL", "pgmq://localhost")
+if CELERY_BROKER_URL.startswith("pgmq:"):
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "conn_string": broker_conninfo(_default),
+        "init_extension": False,  # a migration installs the SQL
+        "polling_interval": 0.01,
+        "wait_time_seconds": 5,
+        "poll_interval_ms": 20,
+        "visibility_timeout": 600,
+    }
+CELERY_WORKER_PREFETCH_MULTIPLIER = 4
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_TIME_LIMIT = 900
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+CELERY_WORKER_SEND_TASK_EVENTS = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat-schedule")
+CELERY_BEAT_SCHEDULE = {
+    "pick up what a dead worker left": {"task": "judging.tasks.sweep", "schedule": 30.0},
+}
+STEP_LEASE = timedelta(seconds=env.whole("BOUTS_STEP_LEASE_S", 120, least=1))
+STEP_ATTEMPTS = 3
+
+# Adjudication (SCORING.md, 8)
+
+CLAIM_LEASE = timedelta(minutes=15)
+CASE_TARGET = timedelta(hours=24)
+CASE_LIMIT = timedelta(hours=48)
+
+# API
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "bouts.api.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["bouts.api.permissions.SignedInWithScope"],
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_PAGINATION_CLASS": "bouts.api.pagination.Pages",
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "EXCEPTION_HANDLER": "bouts.api.errors.handle",
+    "COERCE_DECIMAL_TO_STRING": True,
+    "PAGE_SIZE": 50,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Bouts",
+    "DESCRIPTION": "Matches between AI coding agents, judged by five judges.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": env.text("BOUTS_LOG_LEVEL", "WARNING")},
+}

@@ -1,0 +1,14 @@
+"""The addresses of the whole site: each app brings its own."""
+
+from __future__ import annotations
+
+from django.urls import include, path
+from django.views.generic import RedirectView
+
+urlpatterns = [
+    path("", RedirectView.as_view(pattern_name="judging:leaderboard"), name="home"),
+    path("", include("bouts.views.urls")),
+    path("", include("judging.urls")),
+    path("", include("adjudication.urls")),
+    path("api/", include("bouts.api.urls")),
+]
