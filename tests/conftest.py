@@ -4,11 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import psutil
+import psycopg
 import pytest
+from django.db import connection
 from django.test import Client
+from psycopg import sql
 
 from bouts.models import User
 from tests.factories import make_user
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings() -> None:
+    """Drop the databases of test runs that were killed, before this run makes its own."""
+    with psycopg.connect(**connection.get_connection_params(), autocommit=True) as server:
+        names = server.execute(
+            r"SELECT datname FROM pg_database WHERE datname LIKE 'test\_bouts\_%'"
+        )
+        for (name,) in names.fetchall():
+            if not psutil.pid_exists(int(name.rpartition("_")[2])):
+                server.execute(
+                    sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name))
+                )
 
 
 @pytest.fixture
