@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, BinaryIO, ClassVar, Protocol
 
+
 class Kind(StrEnum):
     """The kinds of artifact that a bundle may hold (DESIGN.md, "A bundle")."""
 
@@ -109,7 +110,9 @@ class Event:
     results: Mapping[str, bool] | None = None  # test id -> passed
     passed: int | None = None
     failed: int | None = None
-    text: str = ""
+    text: str = ""  # what the agent said with it: message, then reasoning
+    command: str | None = None  # the command line, where the call was one
+    output: str = ""  # what came back, cut in the middle where it is long
     tokens_in: int | None = None
     tokens_out: int | None = None
     raw: str | None = None  # JSON pointer of the record in the artifact
@@ -140,6 +143,7 @@ class FileChange:
     removed: int
     binary: bool = False
     hunks: tuple[Hunk, ...] = ()
+    line_endings_only: bool = False  # nothing differs but CR at the ends of lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +170,7 @@ class Sample:
     median_s: float
     samples_s: tuple[float, ...] = ()
     rounds: int | None = None
+    fullname: str | None = None  # with its file, where `name` alone may occur twice
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,11 +179,19 @@ class Access:
 
     action: str  # open, read, write, exec, connect, ...
     target: str  # a path, or host:port
-    allowed: bool | None
+    allowed: bool | None  # None: it came to nothing or to an unknown end, see `detail`
     line: int  # in the log, from 1
     t: float | None = None
     process: str | None = None
     detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """The end of a graded run's process by anything but its own will."""
+
+    signature: str  # kind + top project frame: the same crash twice counts once
+    line: int  # in the log, from 1
 
 
 @dataclass(frozen=True, slots=True)
