@@ -1,0 +1,269 @@
+"""JSON documents, read by their parts: whole up to 4 MB, as a stream above.
+
+A reader names the parts that it wants by patterns, JSON pointers in which ``*`` stands for
+any index: ``/runs/*/results/*``. It gets them in the order of the file, each with its own
+pointer, and does not know in which of the two ways they came.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, BinaryIO, NamedTuple
+
+import ijson  # type: ignore[import-untyped]
+import orjson
+
+from bouts.formats.mending import Notation, byte_order_mark, mended
+from bouts.formats.text import NUL_MARK, UNKNOWN_MARK
+from bouts.formats.types import Report, Unreadable
+
+WHOLE_LIMIT = 4 * 1024 * 1024  # bytes up to which a document is loaded whole
+MAX_BYTES = 512 * 1024 * 1024
+MAX_DEPTH = 1024  # of nesting; orjson's own limit
+MAX_PART_CHARS = 16 * 1024 * 1024  # of text in one part of a streamed document
+MAX_PART_VALUES = 1_000_000  # in one part of a streamed document
+
+_STARTS = frozenset({"start_map", "start_array"})
+_ENDS = frozenset({"end_map", "end_array"})
+
+Events = Iterator[tuple[str, Any]]
+
+
+class Part(NamedTuple):
+    """A value of the document, the pattern that asked for it, and the pointer to it."""
+
+    pattern: str
+    pointer: str
+    value: Any
+
+
+class Document:
+    """One JSON document. `parts` may be asked several times."""
+
+    def __init__(self, source: BinaryIO, report: Report) -> None:
+        size = source.seek(0, io.SEEK_END)
+        if size > MAX_BYTES:
+            raise Unreadable(f"{size:,} bytes are more than MAX_BYTES = {MAX_BYTES:,}")
+        self._source = mended(source, JSON, report)
+        self._is_whole = size <= WHOLE_LIMIT
+        self._whole = _parsed(self._source.read()) if self._is_whole else None
+
+    def parts(self, *patterns: str) -> Iterator[Part]:
+        """Yield the parts that match, none of which may lie inside another.
+
+        A pattern that meets something else on its way, such as an object where it expects
+        an array, yields nothing.
+        """
+        wanted = _Wanted.of(patterns)
+        if self._is_whole:
+            return _parts_of(self._whole, wanted, "")
+        return _streamed(self._source, wanted)
+
+
+@lru_cache(maxsize=8)  # each reader of a kind asks about the same head
+def top_keys(head: bytes) -> Mapping[str, Any]:
+    """Return the keys of the object with which a file begins, as far as the head shows them.
+
+    Plain values are given, those of containers are None. Empty where the file does not
+    begin with a JSON object.
+    """
+    encoding, start = byte_order_mark(head)
+    text = head[start:].decode(encoding or "utf-8", errors="ignore")
+    keys: dict[str, Any] = {}
+    events: Events = ijson.basic_parse(io.BytesIO(text.encode()), use_float=True)
+    try:
+        if next(events)[0] != "start_map":
+            return {}
+        for event, key in events:
+            if event == "end_map":
+                break
+            keys[key] = None
+            event, keys[key] = next(events)
+            _skip(events, event)
+    except ijson.JSONError:
+        pass  # the head ends somewhere in the middle
+    return keys
+
+
+# How JSON writes characters by number
+
+
+def _mended_escape(escape: re.Match[bytes]) -> bytes:
+    """Mark NUL, which PostgreSQL cannot store, and half a surrogate pair, which is no text."""
+    backslashes, escaped = escape[1], escape[0][len(escape[1]) :]
+    is_text = len(backslashes) % 2 == 0  # an escaped backslash, and then a plain "u0000"
+    is_pair = len(escaped) > len(b"u0000")
+    if is_text or is_pair:
+        return escape[0]
+    mark = NUL_MARK if escaped == b"u0000" else UNKNOWN_MARK
+    return backslashes[:-1] + mark.encode()
+
+
+def _json_cut(data: bytes) -> int:
+    last = data.rfind(b"\\", max(len(data) - len(rb"\ud83d\ude00"), 0))
+    if last < 0:
+        return len(data)
+    pair = data.rfind(b"\\", max(last - len(rb"\ud83d"), 0), last)
+    first = last if pair < 0 else pair
+    return len(data[: first + 1].rstrip(b"\\"))
+
+
+JSON = Notation(
+    name="JSON",
+    unfit=re.compile(
+        rb"(\\+)u(?:0000"
+        rb"|[dD][89abAB][0-9a-fA-F]{2}(?:\\u[dD][c-fC-F][0-9a-fA-F]{2})?"
+        rb"|[dD][c-fC-F][0-9a-fA-F]{2})"
+    ),
+    mend=_mended_escape,
+    cut=_json_cut,
+)
+
+
+# Patterns
+
+
+class _Wanted:
+    """The patterns as a tree: whether this is a part, and where to go on from here."""
+
+    def __init__(self) -> None:
+        self.pattern: str | None = None
+        self.of_keys: dict[str, _Wanted] = {}
+        self.of_items: _Wanted | None = None
+
+    @classmethod
+    def of(cls, patterns: tuple[str, ...]) -> _Wanted:
+        root = cls()
+        for pattern in patterns:
+            here = root
+            for step in pattern.split("/")[1:]:
+                here = here._next(step)
+            here.pattern = pattern
+        return root
+
+    def _next(self, step: str) -> _Wanted:
+        if step != "*":
+            return self.of_keys.setdefault(step, _Wanted())
+        self.of_items = self.of_items or _Wanted()
+        return self.of_items
+
+
+# Whole documents
+
+
+def _parsed(data: bytes) -> Any:
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        if not data.strip():
+            raise Unreadable("the file is empty") from None
+        if number := re.match(
+            "-?(?:NaN|Infinity)", error.doc[max(error.pos - 1, 0) :].lstrip("[:, \t\r\n")
+        ):
+            raise Unreadable(f"{number[0]} is no number in JSON", place) from None
+        raise Unreadable(f"not valid JSON: {error.msg}", place) from None
+
+
+def _parts_of(value: Any, wanted: _Wanted, pointer: str) -> Iterator[Part]:
+    if wanted.pattern is not None:
+        yield Part(wanted.pattern, pointer, value)
+    elif isinstance(value, dict):
+        for key, child in value.items():
+            if step := wanted.of_keys.get(key):
+                yield from _parts_of(child, step, f"{pointer}/{key}")
+    elif isinstance(value, list) and (step := wanted.of_items):
+        for index, child in enumerate(value):
+            yield from _parts_of(child, step, f"{pointer}/{index}")
+
+
+# Streamed documents
+
+
+def _streamed(source: BinaryIO, wanted: _Wanted) -> Iterator[Part]:
+    source.seek(0)
+    events = _checked(ijson.basic_parse(source, use_float=True), source)
+    event, value = next(events)
+    yield from _walk(events, event, value, wanted, "")
+    for _ in events:  # to the end, where the parser refuses what does not belong there
+        pass
+
+
+def _checked(events: Events, source: BinaryIO) -> Events:
+    """Pass the parser's events on; its errors become ours, and depth has a limit."""
+    depth = 0
+    try:
+        for event in events:
+            if event[0] in _STARTS:
+                depth += 1
+                if depth > MAX_DEPTH:
+                    place = f"before byte {source.tell():,}"
+                    raise Unreadable(f"nested deeper than MAX_DEPTH = {MAX_DEPTH:,}", place)
+            elif event[0] in _ENDS:
+                depth -= 1
+            yield event
+    except ijson.JSONError as error:
+        reason = str(error).partition("\n")[0]
+        place = f"before byte {source.tell():,}"
+        raise Unreadable(f"not valid JSON: {reason}", place) from None
+
+
+def _walk(events: Events, event: str, value: Any, wanted: _Wanted, pointer: str) -> Iterator[Part]:
+    if wanted.pattern is not None:
+        yield Part(wanted.pattern, pointer, _built(events, event, value, pointer))
+    elif event == "start_map":
+        for event, key in events:
+            if event == "end_map":
+                return
+            event, value = next(events)
+            if step := wanted.of_keys.get(key):
+                yield from _walk(events, event, value, step, f"{pointer}/{key}")
+            else:
+                _skip(events, event)
+    elif event == "start_array" and (step := wanted.of_items):
+        for index, (event, value) in enumerate(events):
+            if event == "end_array":
+                return
+            yield from _walk(events, event, value, step, f"{pointer}/{index}")
+    else:
+        _skip(events, event)
+
+
+def _skip(events: Events, event: str) -> None:
+    """Pass over the value that begins with this event."""
+    depth = 0
+    while True:
+        if event in _STARTS:
+            depth += 1
+        elif event in _ENDS:
+            depth -= 1
+        if not depth:
+            return
+        event, _ = next(events)
+
+
+def _built(events: Events, event: str, value: Any, pointer: str) -> Any:
+    """Build the value that begins with this event, within bounds."""
+    builder = ijson.ObjectBuilder()
+    depth = chars = values = 0
+    while True:
+        builder.event(event, value)
+        if event in _STARTS:
+            depth += 1
+        elif event in _ENDS:
+            depth -= 1
+        elif isinstance(value, str):
+            chars += len(value)
+        values += 1
+        if not depth:
+            return builder.value
+        if chars > MAX_PART_CHARS:
+            limit = f"MAX_PART_CHARS = {MAX_PART_CHARS:,}"
+            raise Unreadable(f"more text than {limit} in one place", pointer)
+        if values > MAX_PART_VALUES:
+            limit = f"MAX_PART_VALUES = {MAX_PART_VALUES:,}"
+            raise Unreadable(f"more values than {limit} in one place", pointer)
+        event, value = next(events)
