@@ -1,11 +1,17 @@
-"""Headers that every response carries."""
+"""Headers that every response carries, and the way to the sign-in page."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.contrib.auth.middleware import LoginRequiredMiddleware
+from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import resolve_url
+from django_htmx.http import HttpResponseClientRedirect
 
 
 class ContentSecurityPolicyMiddleware:
@@ -18,3 +24,30 @@ class ContentSecurityPolicyMiddleware:
         response = self.get_response(request)
         response.headers.setdefault("Content-Security-Policy", settings.CONTENT_SECURITY_POLICY)
         return response
+
+
+class SignInRequiredMiddleware(LoginRequiredMiddleware):
+    """Send whoever is not signed in to the sign-in page, and from there back to their page.
+
+    Django's own returns to the address that was asked for. That is wrong for two requests: a
+    POST, whose address shows nothing, and a part fetched by htmx, which would put the sign-in
+    form into the middle of a page. Both return to the page that the person was looking at.
+    """
+
+    def handle_no_permission(
+        self, request: HttpRequest, view_func: Callable[..., Any]
+    ) -> HttpResponse:
+        if request.htmx:
+            there = request.htmx.current_url_abs_path or resolve_url(settings.LOGIN_REDIRECT_URL)
+            return HttpResponseClientRedirect(redirect_to_login(there).url)
+        if request.method not in {"GET", "HEAD"}:
+            return redirect_to_login(page_before(request))
+        return redirect_to_login(request.get_full_path())
+
+
+def page_before(request: HttpRequest) -> str:
+    """Return the path of the page that sent this request, where it is one of ours."""
+    referrer = urlsplit(request.headers.get("Referer", ""))
+    if referrer.netloc != request.get_host() or not referrer.path:
+        return resolve_url(settings.LOGIN_REDIRECT_URL)
+    return referrer._replace(scheme="", netloc="", fragment="").geturl()

@@ -90,7 +90,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "bouts.middleware.SignInRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -111,7 +111,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "bouts.context_processors.masthead",
             ],
-            "builtins": ["bouts.templatetags.bouts"],
+            "builtins": ["bouts.templatetags.bouts", "template_partials.templatetags.partials"],
         },
     },
 ]
@@ -132,7 +132,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 SESSION_COOKIE_SAMESITE = "Lax"
-INVITATION_LIFETIME = timedelta(days=7)
+PASSWORD_RESET_LIFETIME = timedelta(days=2)
 
 # Transport. Behind a proxy that ends TLS set BOUTS_HTTPS=1.
 
@@ -171,6 +171,11 @@ USE_TZ = True
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+    "bouts.finders.PlotlyFinder",
+]
 STORAGES = {
     "default": {
         "BACKEND": "django.core.files.storage.FileSystemStorage",

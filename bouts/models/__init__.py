@@ -3,7 +3,16 @@
 from bouts.models.artifacts import Artifact, Blob, Chunk, TestResult
 from bouts.models.challenges import Challenge, ChallengeVersion
 from bouts.models.matches import Agent, Bundle, Match, Upload
-from bouts.models.people import ApiToken, AuditEntry, Invitation, Membership, Team, User
+from bouts.models.people import (
+    ApiToken,
+    AuditEntry,
+    Invitation,
+    Membership,
+    PasswordReset,
+    SignInTry,
+    Team,
+    User,
+)
 
 __all__ = [
     "Agent",
@@ -18,6 +27,8 @@ __all__ = [
     "Invitation",
     "Match",
     "Membership",
+    "PasswordReset",
+    "SignInTry",
     "Team",
     "TestResult",
     "Upload",

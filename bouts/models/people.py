@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib.auth.models import AbstractUser
+from django.contrib.auth.models import UserManager as DjangoUserManager
 from django.contrib.postgres.fields import ArrayField
+from django.core.serializers.json import DjangoJSONEncoder
+from django.core.validators import RegexValidator
 from django.db import models
-from django.db.models import Q
+from django.db.models import Count, Q
 from django.db.models.functions import Lower
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import cached_property
+
+from bouts.tokens import digest_of
+
+
+class TeamQuerySet(models.QuerySet):
+    def visible_to(self, user: User) -> TeamQuerySet:
+        """Narrow to the teams whose page this person may open: ops all, others their own."""
+        if user.is_operator:
+            return self
+        return self.filter(pk__in=user.team_ids)
+
+    def with_sizes(self) -> TeamQuerySet:
+        """Add `size`, the number of active members."""
+        return self.annotate(size=Count("members", filter=Q(members__is_active=True)))
 
 
 class Team(models.Model):
@@ -18,14 +37,41 @@ class Team(models.Model):
     name = models.CharField(max_length=120)
     created_at = models.DateTimeField(auto_now_add=True)
 
+    objects = TeamQuerySet.as_manager()
+
     class Meta:
         ordering = ["name"]
 
     def __str__(self) -> str:
         return self.name
 
+    def get_absolute_url(self) -> str:
+        return reverse("bouts:team_detail", args=[self.slug])
+
+
+class UserQuerySet(models.QuerySet):
+    def by_login(self, text: str) -> User | None:
+        """Return whom this name or email address means, whatever its case."""
+        # A name holds no "@", so the two never mean different people.
+        return self.filter(Q(username__iexact=text) | Q(email__iexact=text)).first()
+
+    def matching(self, text: str) -> UserQuerySet:
+        """Narrow to those whose name, sign-in name or address holds the text."""
+        return self.filter(
+            Q(username__icontains=text)
+            | Q(first_name__icontains=text)
+            | Q(last_name__icontains=text)
+            | Q(email__icontains=text)
+        )
+
+
+class UserManager(DjangoUserManager.from_queryset(UserQuerySet)):
+    pass
+
 
 class User(AbstractUser):
+    """A person with an account. Somebody's whole name stands in `first_name`: names differ."""
+
     class Role(models.TextChoices):
         COMPETITOR = "competitor", "competitor"
         REVIEWER = "reviewer", "reviewer"
@@ -33,11 +79,22 @@ class User(AbstractUser):
         OPS = "ops", "ops"
         ADMIN = "admin", "admin"
 
+    username = models.CharField(
+        "sign-in name",
+        max_length=60,
+        unique=True,
+        validators=[RegexValidator(r"^[\w.+-]+\Z", "Letters, digits and . + - _ only.")],
+        error_messages={"unique": "Somebody has this name already."},
+    )
     role = models.CharField(max_length=12, choices=Role, default=Role.COMPETITOR)
     teams = models.ManyToManyField(Team, through="Membership", related_name="members")
 
+    objects = UserManager()
+
     class Meta:
+        ordering = ["username"]
         constraints = [
+            models.UniqueConstraint(Lower("username"), name="one_user_per_name"),
             models.UniqueConstraint(
                 Lower("email"), name="one_user_per_email", condition=~Q(email="")
             ),
@@ -51,6 +108,13 @@ class User(AbstractUser):
         if self.is_superuser:
             self.role = self.Role.ADMIN
         super().save(*args, **kwargs)
+
+    def get_absolute_url(self) -> str:
+        return reverse("bouts:person_detail", args=[self.username])
+
+    @property
+    def is_admin(self) -> bool:
+        return self.role == self.Role.ADMIN
 
     @property
     def is_operator(self) -> bool:
@@ -74,6 +138,27 @@ class User(AbstractUser):
     def team_ids(self) -> frozenset[int]:
         return frozenset(self.membership_set.values_list("team_id", flat=True))
 
+    @property
+    def grantable_roles(self) -> list[User.Role]:
+        """The roles that this person may give: an admin any, ops any but admin."""
+        if not self.is_operator:
+            return []
+        return [role for role in self.Role if self.is_admin or role != self.Role.ADMIN]
+
+    def may_manage(self, other: User) -> bool:
+        """Whether this person may reset, move or deactivate that one: never themselves."""
+        return self.pk != other.pk and other.role in self.grantable_roles
+
+    @property
+    def token_scopes(self) -> list[ApiToken.Scope]:
+        """What a token of this person can be good for."""
+        scopes = [ApiToken.Scope.READ]
+        if self.is_operator:
+            scopes.append(ApiToken.Scope.UPLOAD)
+        if self.is_reviewer:
+            scopes.append(ApiToken.Scope.ADJUDICATE)
+        return scopes
+
 
 class Membership(models.Model):
     user = models.ForeignKey(User, on_delete=models.CASCADE)
@@ -89,33 +174,100 @@ class Membership(models.Model):
         return f"{self.user} in {self.team}"
 
 
-class Invitation(models.Model):
-    """A link that makes one account. Only the hash of its token is kept."""
+class LinkQuerySet(models.QuerySet):
+    def open(self) -> LinkQuerySet:
+        return self.filter(used_at=None, revoked_at=None, expires_at__gt=timezone.now())
+
+    def by_secret(self, secret: str) -> LinkQuerySet:
+        return self.filter(token_digest=digest_of(secret))
+
+
+class Link(models.Model):
+    """A link that works once and not for ever. Only the hash of its secret is kept."""
+
+    class State(models.TextChoices):
+        OPEN = "open", "open"
+        USED = "used", "used"
+        REVOKED = "revoked", "revoked"
+        EXPIRED = "expired", "expired"
 
     token_digest = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+
+    objects = LinkQuerySet.as_manager()
+
+    class Meta:
+        abstract = True
+        ordering = ["-created_at", "-pk"]
+
+    @property
+    def state(self) -> State:
+        if self.used_at is not None:
+            return self.State.USED
+        if self.revoked_at is not None:
+            return self.State.REVOKED
+        return self.State.OPEN if timezone.now() < self.expires_at else self.State.EXPIRED
+
+    @property
+    def is_open(self) -> bool:
+        return self.state == self.State.OPEN
+
+
+class Invitation(Link):
+    """A link that makes one account."""
+
     email = models.EmailField()
     role = models.CharField(max_length=12, choices=User.Role)
     team = models.ForeignKey(Team, null=True, blank=True, on_delete=models.CASCADE)
-    invited_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="invitations_sent")
-    created_at = models.DateTimeField(auto_now_add=True)
-    expires_at = models.DateTimeField()
-    accepted_at = models.DateTimeField(null=True)
-    accepted_by = models.ForeignKey(
-        User, null=True, on_delete=models.PROTECT, related_name="invitations_accepted"
+    invited_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="invitations_sent"
     )
-    revoked_at = models.DateTimeField(null=True)
-
-    class Meta:
-        ordering = ["-created_at"]
+    accepted_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="invitations_accepted",
+    )
 
     def __str__(self) -> str:
         return f"{self.email} as {self.role}"
 
-    @property
-    def is_open(self) -> bool:
-        return (
-            self.accepted_at is None and self.revoked_at is None and timezone.now() < self.expires_at
-        )
+
+class PasswordReset(Link):
+    """A link with which one person sets a new password."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="password_resets"
+    )
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
+    )
+
+    def __str__(self) -> str:
+        return f"New password for {self.user}"
+
+
+class SignInTry(models.Model):
+    """A try to sign in that has not succeeded, kept for as long as it counts.
+
+    The name is hashed: people type their password into its field.
+    """
+
+    name_digest = models.CharField(max_length=64)
+    address = models.GenericIPAddressField(null=True)
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["name_digest", "at"]),
+            models.Index(fields=["address", "at"]),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.at:%H:%M:%S} from {self.address}"
 
 
 class ApiToken(models.Model):
@@ -142,16 +294,21 @@ class ApiToken(models.Model):
     def __str__(self) -> str:
         return f"{self.prefix}… ({self.name})"
 
+    @property
+    def is_live(self) -> bool:
+        is_over = self.expires_at is not None and self.expires_at <= timezone.now()
+        return self.revoked_at is None and not is_over
+
 
 class AuditEntry(models.Model):
     """Who changed a score, a case or an account: when, what before, what after, and why."""
 
     at = models.DateTimeField(default=timezone.now, db_index=True)
     actor = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="+")
-    action = models.CharField(max_length=60)
+    action = models.CharField(max_length=60, db_index=True)
     subject = models.CharField(max_length=200, db_index=True)
-    before = models.JSONField(null=True)
-    after = models.JSONField(null=True)
+    before = models.JSONField(null=True, encoder=DjangoJSONEncoder)
+    after = models.JSONField(null=True, encoder=DjangoJSONEncoder)
     reason = models.TextField(blank=True)
 
     class Meta:
@@ -160,3 +317,9 @@ class AuditEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.action} {self.subject}"
+
+    @property
+    def changes(self) -> list[tuple[str, object, object]]:
+        """What changed: (name, value before, value after), None where there was or is none."""
+        before, after = self.before or {}, self.after or {}
+        return [(name, before.get(name), after.get(name)) for name in {**before, **after}]

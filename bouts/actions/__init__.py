@@ -1,0 +1,1 @@
+"""What gets written, and when: one transaction and one audit entry each."""
