@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import psutil
 import psycopg
@@ -10,9 +10,16 @@ import pytest
 from django.db import connection
 from django.test import Client
 from psycopg import sql
+from pytest_django import DjangoDbBlocker
 
+from bouts.celery import app
 from bouts.models import User
 from tests.factories import make_user
+from tests.skips import (  # noqa: F401 (hooks)
+    pytest_configure,
+    pytest_sessionfinish,
+    pytest_terminal_summary,
+)
 
 
 @pytest.fixture(scope="session")
@@ -27,6 +34,18 @@ def django_db_modify_db_settings() -> None:
                 server.execute(
                     sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name))
                 )
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Part with the database before it is dropped: our broker, and what killed workers left open."""
+    yield
+    app.pool.force_close_all()
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
 
 
 @pytest.fixture

@@ -1,0 +1,26 @@
+"""The application of Bouts with a task to watch; its messages come back after two seconds."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import django
+from django.conf import settings
+
+from bouts.celery import app
+
+QUEUE = "broker_test"
+
+django.setup()
+settings.CELERY_BROKER_TRANSPORT_OPTIONS["visibility_timeout"] = 2
+
+
+@app.task(name="tests.note")
+def note(file: str, seconds: float) -> None:
+    """Write a line at the start and one at the end."""
+    with Path(file).open("a") as lines:
+        lines.write("started\n")
+        lines.flush()
+        time.sleep(seconds)
+        lines.write("finished\n")

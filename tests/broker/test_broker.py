@@ -1,0 +1,55 @@
+"""Messages through the real broker, to a real worker: nothing is lost when one dies."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+from subprocess import Popen
+
+import pytest
+from django.db import connection
+
+from tests import live
+from tests.broker.app import QUEUE, note
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def worker(folder: Path) -> AbstractContextManager[Popen[bytes]]:
+    command = ["celery", "--app", "tests.broker.app", "worker", "--queues", QUEUE]
+    command += ["--concurrency", "1", "--without-gossip", "--without-mingle"]
+    return live.running(*command, log=folder / "worker.log", env=live.environment())
+
+
+def lines(file: Path) -> list[str]:
+    return file.read_text().splitlines() if file.exists() else []
+
+
+def messages() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT count(*) FROM pgmq.q_{QUEUE}")
+        return cursor.fetchone()[0]
+
+
+def test_a_task_reaches_the_worker_and_its_message_goes_when_it_is_done(tmp_path: Path) -> None:
+    file = tmp_path / "note"
+    note.apply_async((str(file), 0), queue=QUEUE)
+    assert messages() == 1
+    with worker(tmp_path):
+        live.wait_until(lambda: "finished" in lines(file), "the task's end")
+        live.wait_until(lambda: messages() == 0, "the acknowledgement")
+    assert lines(file) == ["started", "finished"]
+
+
+def test_the_message_of_a_killed_worker_comes_back_to_the_next(tmp_path: Path) -> None:
+    file = tmp_path / "note"
+    note.apply_async((str(file), 1.5), queue=QUEUE)
+    with worker(tmp_path) as first:
+        live.wait_until(lambda: lines(file), "the task's start")
+        live.kill(first)
+    assert lines(file) == ["started"]
+    assert messages() == 1
+    with worker(tmp_path):
+        live.wait_until(lambda: "finished" in lines(file), "the second try")
+        live.wait_until(lambda: messages() == 0, "the acknowledgement")
+    assert lines(file) == ["started", "started", "finished"]

@@ -1,0 +1,81 @@
+"""Real processes over the database of the tests: what they are told, and how to wait for them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import quote, urlencode
+
+from django.conf import settings
+from django.db import connection
+
+Found = TypeVar("Found")
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Return the environment of a process that shares database, files and sessions with the tests.
+
+    It runs on the real settings: only what differs between machines differs.
+    """
+    return {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "bouts.settings",
+        "DATABASE_URL": database_url(),
+        "BOUTS_DATA": str(settings.DATA_DIR),
+        "BOUTS_SECRET_KEY": settings.SECRET_KEY,
+        **more,
+    }
+
+
+def database_url() -> str:
+    """Return the address of the database that the tests are connected to."""
+    database = connection.settings_dict
+    person = f"{quote(database['USER'])}:{quote(database['PASSWORD'])}"
+    port = f":{database['PORT']}" if database["PORT"] else ""
+    options = urlencode({"host": database["HOST"], **database["OPTIONS"]}, quote_via=quote)
+    return f"postgresql://{person}@{port}/{database['NAME']}?{options}"
+
+
+@contextmanager
+def running(*module: str, log: Path, env: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a Python module beside the tests, and kill it at the end.
+
+    A worker of Celery takes some seconds to end in good order; nobody here needs that.
+    """
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", *module],
+            cwd=settings.BASE_DIR,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        yield process
+    finally:
+        kill(process)
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """End a process and all that it started at once, as a power cut would."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def wait_until(check: Callable[[], Found], what: str, *, timeout_s: float = 30) -> Found:
+    """Ask until the answer is true, and return it; fail saying what did not come."""
+    deadline = time.monotonic() + timeout_s
+    while not (found := check()):
+        assert time.monotonic() < deadline, f"{what} did not come within {timeout_s} s"
+        time.sleep(0.05)
+    return found
