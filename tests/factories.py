@@ -12,7 +12,9 @@ def make_team(slug: str = "northbank", name: str | None = None) -> Team:
     return team
 
 
-def make_user(username: str, role: str = User.Role.COMPETITOR, *, teams: tuple[str, ...] = ()) -> User:
+def make_user(
+    username: str, role: str = User.Role.COMPETITOR, *, teams: tuple[str, ...] = ()
+) -> User:
     user = User.objects.create_user(
         username, email=f"{username}@example.test", password=PASSWORD, role=role
     )
