@@ -117,8 +117,11 @@ class Walk:
 
     def _break_off(self, broken: Broken, path: str | None) -> None:
         self.complete = False
-        member = broken.member or (path if broken.place.startswith("byte") else None)
-        found = f"{broken.found}, at {member}" if member else broken.found
+        found = broken.found
+        if broken.member:
+            found += f", in {broken.member}"
+        elif path and broken.place.startswith("byte"):
+            found += f", after {path}"
         self.faults.append(Fault(self.name, broken.place, found, broken.expected))
 
 

@@ -166,7 +166,7 @@ def _fault(schema: dict[str, Any], detail: Any, file: str) -> Fault:
     if form == "missing":
         found, expected = "nothing", sentence(schema, node(schema, path))
     elif form == "extra_forbidden":
-        known = ", ".join(node(schema, path[:-1]).get("properties", {}))
+        known = ", ".join(_inner(schema, node(schema, path[:-1]))["properties"])
         found, expected = as_found(value), f"No such field; there are {known}"
     else:
         here = node(schema, path)
@@ -203,13 +203,15 @@ def _inner(schema: dict[str, Any], here: dict[str, Any]) -> dict[str, Any]:
 def sentence(schema: dict[str, Any], here: dict[str, Any]) -> str:
     """Say in words what a part of a JSON Schema expects."""
     inner = _inner(schema, here)
+    if inner is not here and "description" in here:  # of the field, not of its type
+        return str(here["description"])
     match inner:
         case {"enum": values}:
             return f"One of {', '.join(values)}"
         case {"type": "object", "properties": properties}:
             return f"An object with {', '.join(properties)}"
-    if words := here.get("description") or inner.get("description"):
-        return str(words)
+    if "description" in inner:
+        return str(inner["description"])
     match inner:
         case {"const": value}:
             return str(value)

@@ -266,7 +266,8 @@ class BenchmarkEntry(Document):
 class StartingFinding(Document):
     """A scanner's finding in the starting tree: the submission is not to blame for it.
 
-    ``snippet`` is the line as it stands; without it the rule counts as known in all the file.
+    It is known by the text of its line (``snippet``), else by the line's number, else by
+    the rule in all of the file.
     """
 
     rule: Annotated[str, Field(min_length=1, max_length=200), OneLine]

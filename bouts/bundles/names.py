@@ -19,12 +19,14 @@ _DIRECTION = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u
 
 
 def normal(name: str) -> str:
-    """Return the name as bundles are keyed by it: NFC, without a leading ``./``.
+    """Return the name as bundles are keyed by it: NFC, without a leading ``./``. The root is empty.
 
     macOS writes names decomposed, people type them composed: both mean the same file.
     """
     while name.startswith("./"):
         name = name[2:].lstrip("/")
+    if name == ".":
+        return ""
     return name if name.isascii() else unicodedata.normalize("NFC", name)
 
 

@@ -38,7 +38,11 @@ class _Tape:
 
     def take(self, size: int, expected: str, member: str | None = None) -> bytes:
         """Return exactly so many bytes, or raise `Broken` where the stream ends."""
-        data = self.stream.read(size)
+        try:
+            data = self.stream.read(size)
+        except Broken as broken:
+            broken.member = member
+            raise
         self.at += len(data)
         if len(data) < size:
             raise Broken(f"byte {self.at} unpacked", "the end of the file", expected, member)
@@ -58,6 +62,7 @@ def entries(stream: Stream) -> Iterator[Entry]:
         yield Entry(name=name, kind=kind, size=size, blocks=body)
         for _ in body:
             pass
+        tape.take(-size % RECORD, "The padding of a member: the archive is cut short")
     _only_zeros(tape)
 
 
@@ -67,7 +72,6 @@ def _blocks(tape: _Tape, name: str, size: int) -> Iterator[bytes]:
         block = tape.take(min(BLOCK, left), f"{left:,} more bytes: the archive is cut short", name)
         left -= len(block)
         yield block
-    tape.take(-size % RECORD, "The padding of a member: the archive is cut short", name)
 
 
 def _header(tape: _Tape) -> tuple[str, EntryKind, int] | None:

@@ -241,7 +241,7 @@ def _bounded(headers: list[_Header], start: int) -> list[_Header]:
     by_offset = sorted(headers, key=lambda header: header.offset)
     ends = [header.offset for header in by_offset[1:]] + [start]
     bounds: dict[int, int] = {}
-    for header, end in zip(by_offset, ends, strict=True):
+    for header, end in zip(by_offset, ends, strict=False):
         least = header.offset + _LOCAL.size + len(header.raw_name) + header.packed
         if least > end:
             raise Broken(
