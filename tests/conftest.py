@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import http.client
+import socket
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import psutil
 import psycopg
@@ -14,6 +19,7 @@ from pytest_django import DjangoDbBlocker
 
 from bouts.celery import app
 from bouts.models import User
+from tests import live
 from tests.factories import make_user
 from tests.skips import (  # noqa: F401 (hooks)
     pytest_configure,
@@ -88,3 +94,49 @@ def client_of() -> Callable[[User], Client]:
         return client
 
     return signed_in
+
+
+@pytest.fixture(scope="session")
+def site(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[str]:
+    """The address of a real server, gunicorn with two workers, over the database of the tests.
+
+    It sees only what is committed: use it with `transactional_db`.
+    """
+    with django_db_blocker.unblock():
+        env = live.environment()
+    subprocess.run([sys.executable, "manage.py", "collectstatic", "-v0"], check=True, env=env)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    command = ["gunicorn", "bouts.wsgi", "--bind", address, "--workers", "2", "--no-control-socket"]
+    with live.running(*command, log=live.logs() / "server.log", env=env):
+        live.wait_until(lambda: answers(address), "an answer of the server")
+        yield f"http://{address}"
+
+
+def answers(address: str) -> bool:
+    with suppress(OSError):
+        site = http.client.HTTPConnection(address, timeout=10)
+        site.request("GET", "/")
+        return bool(site.getresponse().status)
+    return False
+
+
+@pytest.fixture(scope="session")
+def worker_process(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    with django_db_blocker.unblock():
+        env = live.environment()
+    log = live.logs() / "worker.log"
+    command = ["celery", "--app", "bouts", "worker", "--concurrency", "1", "--loglevel", "INFO"]
+    with live.running(*command, "--without-gossip", "--without-mingle", log=log, env=env):
+        live.wait_until(lambda: " ready." in log.read_text(), "the worker")
+        yield
+
+
+@pytest.fixture
+def worker(transactional_db: None, worker_process: None) -> Iterator[None]:
+    """A real Celery worker, on the queue in the database of the tests.
+
+    At the end of the test it finishes what it has begun, and the rest of the queue is dropped.
+    """
+    yield
+    live.drain_queue()

@@ -79,3 +79,22 @@ def wait_until(check: Callable[[], Found], what: str, *, timeout_s: float = 30) 
         assert time.monotonic() < deadline, f"{what} did not come within {timeout_s} s"
         time.sleep(0.05)
     return found
+
+
+def logs() -> Path:
+    """Return the folder with what the processes of this test run have printed."""
+    folder = Path(settings.DATA_DIR) / "log"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def drain_queue() -> None:
+    """Drop the messages that no worker has begun, and wait for the others to be done."""
+
+    def is_empty() -> bool:
+        with connection.cursor() as cursor:
+            cursor.execute("DELETE FROM pgmq.q_celery WHERE vt <= clock_timestamp()")
+            cursor.execute("SELECT NOT EXISTS (SELECT FROM pgmq.q_celery)")
+            return bool(cursor.fetchone()[0])
+
+    wait_until(is_empty, "the end of the tasks that the worker has begun")

@@ -1,0 +1,157 @@
+"""A real browser at a real server, with a real worker behind it.
+
+A test signs people in with `page_as` and looks at pages as they do. Whatever a page does wrong
+by itself fails the test: an error in its console, a breach of its content security policy, a
+request to another host, an answer of 500.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_core_python.sync_playwright import Axe
+from django.conf import settings
+from django.test import Client
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from bouts.models import User
+from tests import chromium, live
+
+SHOTS = Path(os.environ.get("BOUTS_SHOTS", "/tmp/bouts-shots"))
+
+OpenPage = Callable[..., Page]
+
+
+@pytest.fixture(autouse=True)
+def committed(worker: None) -> None:
+    """Commit what a test writes: server and worker are other processes."""
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    found = chromium.path()
+    assert found, "Chromium is missing; `make browser` installs it or says how."
+    # Playwright keeps an event loop in this thread, which is no reason to refuse it the database.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=list(chromium.FLAGS))
+        yield browser
+        browser.close()
+
+
+class Problems:
+    """What pages did wrong. A test that provokes something names it with `expect`."""
+
+    def __init__(self, site: str) -> None:
+        self.site = site
+        self.found: list[str] = []
+
+    def watch(self, page: Page) -> None:
+        page.on("console", self._heard)
+        page.on("pageerror", lambda error: self.found.append(f"uncaught: {error}"))
+        page.on("request", self._asked)
+        page.on("response", self._answered)
+
+    def expect(self, pattern: str) -> None:
+        """Forgive what matches the pattern; fail where nothing does."""
+        matching = [problem for problem in self.found if re.search(pattern, problem)]
+        assert matching, f"Nothing like {pattern!r} among {self.found}."
+        self.found = [problem for problem in self.found if problem not in matching]
+
+    def _heard(self, message: Any) -> None:
+        if message.type == "error":
+            self.found.append(f"console: {message.text}")
+
+    def _asked(self, request: Any) -> None:
+        if request.url.startswith(("http:", "https:", "ws:", "wss:")) and not (
+            request.url.startswith(f"{self.site}/")
+        ):
+            self.found.append(f"request to another host: {request.url}")
+
+    def _answered(self, response: Any) -> None:
+        if response.status >= 500:
+            self.found.append(f"status {response.status}: {response.url}")
+
+
+@pytest.fixture
+def problems(site: str) -> Iterator[Problems]:
+    problems = Problems(site)
+    yield problems
+    assert problems.found == []
+
+
+@pytest.fixture
+def page_as(browser: Browser, site: str, problems: Problems) -> Iterator[OpenPage]:
+    """Open a window of a person who is signed in, or of a stranger where there is none.
+
+    ``page_as(user, width=360, height=800, color_scheme="dark")``: what else Playwright's
+    ``new_context`` takes may be given too. Pages take addresses without the host.
+    """
+    contexts = []
+
+    def open_page(
+        user: User | None = None, *, width: int = 1280, height: int = 900, **options: Any
+    ) -> Page:
+        context = browser.new_context(
+            base_url=site, viewport={"width": width, "height": height}, **options
+        )
+        context.set_default_timeout(15_000)
+        contexts.append(context)
+        if user is not None:
+            client = Client()
+            client.force_login(user)
+            session = client.cookies[settings.SESSION_COOKIE_NAME].value
+            cookie = {"name": settings.SESSION_COOKIE_NAME, "value": session, "url": site}
+            context.add_cookies([cookie])
+        page = context.new_page()
+        problems.watch(page)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def accessible() -> Callable[[Page], None]:
+    """Fail where axe finds something on the page."""
+
+    def check(page: Page) -> None:
+        violations = Axe().run(page)["violations"]
+        told = [
+            f"{violation['id']}: {violation['help']} at {node['target']}"
+            for violation in violations
+            for node in violation["nodes"]
+        ]
+        assert told == []
+
+    return check
+
+
+@pytest.fixture
+def shoot() -> Callable[[Page, str], Path]:
+    """Take a picture of the whole page, into `/tmp/bouts-shots` or `$BOUTS_SHOTS`."""
+
+    def take(page: Page, name: str) -> Path:
+        SHOTS.mkdir(parents=True, exist_ok=True)
+        file = SHOTS / f"{name}.png"
+        page.screenshot(path=file, full_page=True)
+        return file
+
+    return take
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
+    """Show what server and worker had to say beside a test that failed."""
+    report = yield
+    if report.failed:
+        for log in sorted(live.logs().glob("*.log")):
+            last = "\n".join(log.read_text(errors="replace").splitlines()[-40:])
+            report.sections.append((log.name, last))
+    return report
