@@ -56,4 +56,4 @@ $(python): | $(uv)
 
 $(uv):
 	@test -n '$(PYTHON)' || { echo 'Bouts needs Python 3.11 or newer. Where it has another name: make PYTHON=...' >&2; exit 1; }
-	@'$(PYTHON)' -m pip install --quiet --target .tools uv
+	@'$(PYTHON)' -m pip install --quiet --root-user-action ignore --target .tools uv
