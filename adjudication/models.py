@@ -2,16 +2,167 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Case as CaseWhen
+from django.db.models import Count, Exists, OuterRef, Q, Value, When
 from django.urls import reverse
+from django.utils import timezone
 
-from bouts.models import Bundle, Match, Team
+from bouts.fields import ExactField
+from bouts.models import Bundle, Challenge, Match, Team, User
+from bouts.rules import Stakes
+from judging.models import Scorecard
+
+
+class CaseQuerySet(models.QuerySet):
+    """Cases. Where time matters a method takes `at`, so that one page has one clock."""
+
+    # Who may see and decide what
+
+    def visible_to(self, user: User) -> CaseQuerySet:
+        """Narrow to the cases that this person may know of.
+
+        Officials only, and never whoever has a conflict of interest: a member of the match's
+        team, or one who declared it with the team or the match. For them a case is neither in
+        lists nor in counts, and its address leads nowhere.
+        """
+        if not (user.is_authenticated and user.is_active and user.is_official):
+            return self.none()
+        declared = Conflict.objects.filter(reviewer=user)
+        return self.exclude(
+            Q(match__agent__team__in=user.team_ids)
+            | Q(match__agent__team__in=declared.exclude(team=None).values("team"))
+            | Q(match__in=declared.exclude(match=None).values("match"))
+        )
+
+    def decidable_by(self, user: User, at: datetime | None = None) -> CaseQuerySet:
+        """Narrow to the cases that this reviewer could claim now.
+
+        Nobody fills two slots of one case, and what was declined is not offered again.
+        """
+        if not (user.is_authenticated and user.is_reviewer):
+            return self.none()
+        at = at or timezone.now()
+        return (
+            self.visible_to(user)
+            .undecided()
+            .filter(Q(full_until=None) | Q(full_until__lte=at))
+            .exclude(match__challenge__state=Challenge.State.FROZEN)
+            .filter(
+                ~Exists(Claim.objects.live(at).filter(case=OuterRef("pk"), reviewer=user)),
+                ~Exists(Ruling.objects.in_force().filter(case=OuterRef("pk"), reviewer=user)),
+                ~Exists(Decline.objects.filter(case=OuterRef("pk"), reviewer=user)),
+            )
+        )
+
+    def held_by(self, user: User, at: datetime | None = None) -> CaseQuerySet:
+        return self.filter(Exists(Claim.objects.live(at).filter(case=OuterRef("pk"), reviewer=user)))
+
+    # States
+
+    def unsettled(self) -> CaseQuerySet:
+        """Narrow to the cases that still want something from somebody."""
+        return self.exclude(state__in=Case.SETTLED)
+
+    def undecided(self) -> CaseQuerySet:
+        """Narrow to the cases that want a reviewer now; one that awaits the panel does not."""
+        return self.filter(state__in=Case.WANTING)
+
+    def in_state(self, state: str, at: datetime | None = None) -> CaseQuerySet:
+        return self.filter(_in_state(state, at or timezone.now()))
+
+    def counts(self, at: datetime | None = None) -> dict[str, int]:
+        """Count the cases by state, all six of them, in one query."""
+        at = at or timezone.now()
+        return self.aggregate(
+            **{state.value: Count("pk", filter=_in_state(state, at)) for state in Case.State}
+        )
+
+    def tally(self, user: User, at: datetime | None = None) -> dict[str, int]:
+        """Count what is urgent among unsettled cases, in one query."""
+        at = at or timezone.now()
+        mine = Exists(Claim.objects.live(at).filter(case=OuterRef("pk"), reviewer=user))
+        return (
+            self.unsettled()
+            .annotate(is_mine=mine)
+            .aggregate(
+                over_limit=Count("pk", filter=_older_than(settings.CASE_LIMIT, at)),
+                past_target=Count(
+                    "pk",
+                    filter=_older_than(settings.CASE_TARGET, at)
+                    & ~_older_than(settings.CASE_LIMIT, at),
+                ),
+                blocking=Count("pk", filter=Q(blocking=True)),
+                advisory=Count("pk", filter=Q(blocking=False)),
+                yours=Count("pk", filter=Q(is_mine=True)),
+            )
+        )
+
+    # Order
+
+    def in_order(self, at: datetime | None = None) -> CaseQuerySet:
+        """Put the most urgent first. The list shows this order and "next case" follows it.
+
+        Past the limit, past the target, blocking before advisory, high stakes, then the
+        oldest. Settled cases come last, the latest settled of them first.
+        """
+        at = at or timezone.now()
+        return self.order_by(
+            _first(Q(closed_at=None)),
+            models.F("closed_at").desc(),
+            _first(_older_than(settings.CASE_LIMIT, at)),
+            _first(_older_than(settings.CASE_TARGET, at)),
+            "-blocking",
+            _first(Q(stakes=Stakes.HIGH)),
+            "opened_at",
+            "pk",
+        )
+
+    def for_list(self) -> CaseQuerySet:
+        """Fetch all that a row of the queue shows, so that templates run no query."""
+        return self.select_related("match__challenge", "bundle__challenge_version").prefetch_related(
+            models.Prefetch("claims", Claim.objects.open().select_related("reviewer"))
+        )
+
+    def for_page(self) -> CaseQuerySet:
+        return self.for_list().select_related("match__agent__team", "scorecard")
+
+    def on_the_question_of(self, case: Case) -> CaseQuerySet:
+        """Narrow to the cases that ask the same: one ruling settles them all."""
+        return self.filter(
+            match=case.match_id, finding_key=case.finding_key, evidence_digest=case.evidence_digest
+        )
+
+
+def _in_state(state: str, at: datetime) -> Q:
+    """Tell who is in a state at a moment: a live claim on a waiting case makes it claimed."""
+    is_held = Q(held_until__gt=at)
+    if state == Case.State.CLAIMED:
+        return Q(state__in=Case.WANTING) & is_held
+    if state in Case.WANTING:
+        return Q(state=state) & (Q(held_until=None) | ~is_held)
+    return Q(state=state)
+
+
+def _older_than(age: object, at: datetime) -> Q:
+    return Q(closed_at=None, opened_at__lte=at - age)
+
+
+def _first(condition: Q) -> models.OrderBy:
+    """Order those that meet a condition before the others."""
+    rank = CaseWhen(When(condition, then=Value(0)), default=Value(1))
+    return rank.asc()
 
 
 class Case(models.Model):
-    """A question that the rules put to a person (SCORING.md, 8)."""
+    """A question that the rules put to a person (SCORING.md, 8).
+
+    A case is one question about one match on one body of evidence. It stays the same case
+    when the match is uploaded or judged again and the evidence has not changed.
+    """
 
     class Reason(models.TextChoices):
         PANEL_DISAGREEMENT = "panel_disagreement", "Panel disagrees"
@@ -34,27 +185,42 @@ class Case(models.Model):
         DECIDED = "decided", "Decided"
         VOID = "void", "Void"
 
+    WANTING = (State.OPEN, State.AWAITING_SECOND)  # a reviewer may work on it
+    SETTLED = (State.DECIDED, State.VOID)
+
     match = models.ForeignKey(Match, on_delete=models.PROTECT, related_name="cases")
     bundle = models.ForeignKey(Bundle, on_delete=models.PROTECT, related_name="cases")
+    scorecard = models.ForeignKey(Scorecard, on_delete=models.PROTECT, related_name="cases")
     reason = models.CharField(max_length=30, choices=Reason)
     blocking = models.BooleanField()
     finding_key = models.CharField(max_length=64, blank=True)  # empty: the Strategy score
     evidence_digest = models.CharField(max_length=64)
     stakes = models.CharField(max_length=8)
     slots = models.PositiveSmallIntegerField(default=1)  # independent reviewers it needs
+    # "claimed" is never stored: it is read off `held_until`, so that a lease that lapses frees
+    # its case without anybody's doing. `state_at` tells what a case is at a moment.
     state = models.CharField(max_length=16, choices=State, default=State.OPEN)
-    version = models.PositiveIntegerField(default=1)  # raised by every change: stale forms get 409
-    opened_at = models.DateTimeField(auto_now_add=True)
+    held_until = models.DateTimeField(null=True)  # when the last lease on it ends
+    full_until = models.DateTimeField(null=True)  # when a slot frees itself; null: one is free
+    version = models.PositiveIntegerField(default=1)  # raised when what a form rests on changes
+    opened_at = models.DateTimeField(default=timezone.now)
     closed_at = models.DateTimeField(null=True)
-    closed_reason = models.TextField(blank=True)  # of a void case
+    closed_reason = models.TextField(blank=True)  # why it was settled without a ruling of its own
+
+    objects = CaseQuerySet.as_manager()
 
     class Meta:
         ordering = ["opened_at", "pk"]
         constraints = [
             models.UniqueConstraint(
-                fields=["bundle", "reason", "finding_key"],
+                fields=["match", "reason", "finding_key"],
                 condition=~Q(state="void"),
                 name="one_case_per_question",
+            ),
+            models.CheckConstraint(condition=~Q(state="claimed"), name="claimed_is_read_off_leases"),
+            models.CheckConstraint(
+                condition=Q(state__in=["decided", "void"]) ^ Q(closed_at=None),
+                name="closed_when_settled",
             ),
         ]
         indexes = [
@@ -71,17 +237,70 @@ class Case(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("adjudication:case_detail", args=[self.pk])
 
+    @property
+    def is_settled(self) -> bool:
+        return self.state in self.SETTLED
+
+    @property
+    def is_on_finding(self) -> bool:
+        return bool(self.finding_key)
+
+    @property
+    def is_high_stakes(self) -> bool:
+        return self.stakes == Stakes.HIGH
+
+    def state_at(self, at: datetime) -> State:
+        """Return the state that people see at a moment."""
+        if self.state in self.WANTING and self.held_until is not None and self.held_until > at:
+            return self.State.CLAIMED
+        return self.State(self.state)
+
+    def claim_of(self, user: User, at: datetime | None = None) -> Claim | None:
+        """Return this person's live claim, or None."""
+        return self.claims.live(at).filter(reviewer=user).first()
+
+    def blind_score_of(self, user: User) -> BlindScore | None:
+        """Return what this person thought of the question before any reveal.
+
+        Several cases may ask one question, and nobody can come to it blind a second time.
+        """
+        same_question = Case.objects.on_the_question_of(self)
+        return BlindScore.objects.filter(case__in=same_question, reviewer=user).first()
+
+
+class ClaimQuerySet(models.QuerySet):
+    def open(self) -> ClaimQuerySet:
+        """Narrow to claims that nobody has ended, lapsed ones included."""
+        return self.filter(ended_at=None)
+
+    def live(self, at: datetime | None = None) -> ClaimQuerySet:
+        return self.open().filter(expires_at__gt=at or timezone.now())
+
+    def lapsed(self, at: datetime | None = None) -> ClaimQuerySet:
+        return self.open().filter(expires_at__lte=at or timezone.now())
+
 
 class Claim(models.Model):
     """A reviewer's hold on a slot of a case, for as long as its lease is renewed."""
 
+    class End(models.TextChoices):
+        RELEASED = "released", "released"
+        LAPSED = "lapsed", "lapsed"
+        DECLINED = "declined", "declined"
+        CONFLICT = "conflict", "conflict of interest"
+        TAKEN_OVER = "taken_over", "taken over"
+        RULED = "ruled", "ruled"
+        SETTLED = "settled", "settled otherwise"
+
     case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="claims")
     slot = models.PositiveSmallIntegerField()
     reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT)
-    claimed_at = models.DateTimeField(auto_now_add=True)
+    claimed_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField()
-    ended_at = models.DateTimeField(null=True)  # released, lapsed, taken over or used up
-    ended_how = models.CharField(max_length=12, blank=True)
+    ended_at = models.DateTimeField(null=True)
+    ended_how = models.CharField(max_length=12, choices=End, blank=True)
+
+    objects = ClaimQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -98,21 +317,48 @@ class Claim(models.Model):
     def __str__(self) -> str:
         return f"{self.reviewer} on {self.case}"
 
+    def is_live(self, at: datetime) -> bool:
+        return self.ended_at is None and self.expires_at > at
+
+
+class Decline(models.Model):
+    """A reviewer's no to a case: it fills no slot, and the case is not offered again."""
+
+    case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="declines")
+    reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT)
+    reason = models.TextField(blank=True)
+    declined_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["case", "reviewer"], name="one_decline"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.reviewer} declined {self.case}"
+
 
 class BlindScore(models.Model):
     """What a reviewer thought before the reveal. Never changed afterwards."""
 
+    class Opinion(models.TextChoices):
+        CONFIRM = "confirm", "Confirm"
+        DISMISS = "dismiss", "Dismiss"
+
     case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="blind_scores")
     reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT)
     levels = models.JSONField(null=True)  # criterion -> 1..5; null where the question is a finding
-    score = models.DecimalField(max_digits=40, decimal_places=30, null=True)
-    opinion = models.CharField(max_length=10, blank=True)  # on a finding: confirm or dismiss
+    score = ExactField(null=True)
+    opinion = models.CharField(max_length=10, choices=Opinion, blank=True)  # on a finding
     reason = models.TextField()
-    committed_at = models.DateTimeField(auto_now_add=True)
+    committed_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["case", "reviewer"], name="one_blind_score"),
+            models.CheckConstraint(
+                condition=Q(levels=None, score=None) ^ Q(opinion=""), name="levels_or_an_opinion"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -124,7 +370,7 @@ class Draft(models.Model):
 
     case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="drafts")
     reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
-    fields = models.JSONField(default=dict)
+    fields = models.JSONField(default=dict)  # names and values of the form
     saved_at = models.DateTimeField(auto_now=True)
 
     class Meta:
@@ -134,34 +380,66 @@ class Draft(models.Model):
         return f"Draft of {self.reviewer} on {self.case}"
 
 
+class RulingQuerySet(models.QuerySet):
+    def in_force(self) -> RulingQuerySet:
+        """Narrow to those that no later ruling has replaced."""
+        return self.filter(superseded_by=None)
+
+    def visible_to(self, user: User) -> RulingQuerySet:
+        """Narrow to the rulings that this person may read.
+
+        Until a case is decided, each of its reviewers rules without knowing of the others.
+        """
+        if user.is_authenticated and user.is_operator:
+            return self
+        return self.filter(Q(reviewer=user) | Q(case__state__in=Case.SETTLED))
+
+
 class Ruling(models.Model):
-    """A decision, with its public reason. Only ever added: a correction names the one it replaces."""
+    """A decision, with its public reason. Only ever added: a correction names what it replaces."""
 
     class Kind(models.TextChoices):
         UPHOLD = "uphold", "Uphold the rule’s number"
         AVERAGE = "average", "Average the votes"
         ADOPT = "adopt", "Adopt a seat"
         SET = "set", "Set a score"
-        ESCALATE = "escalate", "Escalate to a second reviewer"
         CONFIRM = "confirm", "Confirm the finding"
         DISMISS = "dismiss", "Dismiss the finding"
         AMEND = "amend", "Amend the points"
+        ESCALATE = "escalate", "Escalate to a second reviewer"
+
+    class Answer(models.TextChoices):
+        APPLIED = "applied", "applied"
+        DISMISSED = "dismissed", "dismissed"
 
     case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="rulings")
+    slot = models.PositiveSmallIntegerField()
     reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT)
     kind = models.CharField(max_length=10, choices=Kind)
-    seat = models.CharField(max_length=12, blank=True)
-    score = models.DecimalField(max_digits=40, decimal_places=30, null=True)
-    points = models.SmallIntegerField(null=True)
+    seat = models.CharField(max_length=12, blank=True)  # that was adopted
+    score = ExactField(null=True)  # the Strategy score that this reviewer arrives at
+    answer = models.CharField(max_length=10, choices=Answer, blank=True)  # on a finding
+    points = models.SmallIntegerField(null=True)  # of a finding that is applied
     public_reason = models.TextField()
     private_note = models.TextField(blank=True)
-    supersedes = models.OneToOneField("self", null=True, on_delete=models.PROTECT)
-    total_before = models.CharField(max_length=8, blank=True)
-    total_after = models.CharField(max_length=8, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
+    supersedes = models.OneToOneField(
+        "self", null=True, on_delete=models.PROTECT, related_name="superseded_by"
+    )
+    before = models.ForeignKey(Scorecard, on_delete=models.PROTECT, related_name="+")
+    # The revision that followed; null while other reviewers are still to rule.
+    after = models.ForeignKey(Scorecard, null=True, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    objects = RulingQuerySet.as_manager()
 
     class Meta:
         ordering = ["created_at", "pk"]
+        constraints = [
+            models.CheckConstraint(condition=~Q(public_reason=""), name="a_ruling_has_a_reason"),
+            models.CheckConstraint(
+                condition=Q(score=None) ^ Q(answer=""), name="a_score_or_an_answer"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()} on {self.case}"
@@ -176,14 +454,21 @@ class Conflict(models.Model):
     team = models.ForeignKey(Team, null=True, on_delete=models.CASCADE)
     match = models.ForeignKey(Match, null=True, on_delete=models.CASCADE)
     note = models.TextField(blank=True)
-    declared_at = models.DateTimeField(auto_now_add=True)
+    declared_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
+        ordering = ["declared_at", "pk"]
         constraints = [
             models.CheckConstraint(
                 condition=Q(team=None) ^ Q(match=None), name="conflict_with_team_or_match"
+            ),
+            models.UniqueConstraint(
+                fields=["reviewer", "team", "match"],
+                name="one_conflict",
+                nulls_distinct=False,
             ),
         ]
 
     def __str__(self) -> str:
         return f"{self.reviewer} with {self.team or self.match}"
+

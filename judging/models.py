@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
+from bouts.fields import ExactField
 from bouts.models import Agent, Bundle, Challenge, ChallengeVersion, Match
 
 
@@ -74,8 +75,7 @@ class Verdict(models.Model):
     source = models.CharField(max_length=8, choices=Source)
     state = models.CharField(max_length=12, default="scored")  # or refused, timeout, ...
     reason = models.TextField(blank=True)  # of a state without a score
-    # Exact scores are rationals: enough places that two that differ never look equal.
-    score = models.DecimalField(max_digits=40, decimal_places=30, null=True)
+    score = ExactField(null=True)
     levels = models.JSONField(null=True)  # criterion -> 1..5
     model = models.CharField(max_length=120, blank=True)
     rationale = models.TextField(blank=True)
@@ -110,7 +110,9 @@ class Finding(models.Model):
         DISMISSED = "dismissed", "dismissed"
 
     bundle = models.ForeignKey(Bundle, on_delete=models.PROTECT, related_name="findings")
-    key = models.CharField(max_length=64)  # hash of trigger and anchors: the same act, found twice, is one
+    key = models.CharField(
+        max_length=64
+    )  # hash of trigger and anchors: the same act, found twice, is one
     trigger = models.CharField(max_length=40)
     points = models.SmallIntegerField()
     status = models.CharField(max_length=10, choices=Status)
@@ -146,6 +148,7 @@ class Scorecard(models.Model):
     """One immutable revision of a match's score, with the breakdown that explains it."""
 
     class Status(models.TextChoices):
+        PENDING = "pending", "pending"
         PROVISIONAL = "provisional", "provisional"
         FINAL = "final", "final"
         UNSCORED = "unscored", "unscored"
@@ -159,14 +162,15 @@ class Scorecard(models.Model):
     status = models.CharField(max_length=12, choices=Status)
     marks = ArrayField(models.CharField(max_length=20), default=list)
     total = models.DecimalField(max_digits=5, decimal_places=2, null=True)
-    # Unrounded and unclamped: what ranks are made of.
-    rank_value = models.DecimalField(max_digits=40, decimal_places=30, null=True)
-    low = models.DecimalField(max_digits=40, decimal_places=30, null=True)
-    high = models.DecimalField(max_digits=40, decimal_places=30, null=True)
-    objective = models.DecimalField(max_digits=40, decimal_places=30, null=True)
-    process = models.DecimalField(max_digits=40, decimal_places=30, null=True)
-    strategy = models.DecimalField(max_digits=40, decimal_places=30, null=True)
-    recovery = models.DecimalField(max_digits=40, decimal_places=30, null=True)
+    # Unrounded and unclamped: what ranks are made of; and how far open questions can move it.
+    value = ExactField(null=True)
+    low = ExactField(null=True)
+    high = ExactField(null=True)
+    # Counted, by judge.
+    objective = ExactField(null=True)
+    process = ExactField(null=True)
+    strategy = ExactField(null=True)
+    recovery = ExactField(null=True)
     adjustment = models.SmallIntegerField(default=0)
     breakdown = models.JSONField()  # DESIGN.md, "A breakdown as JSON", with nothing withheld
     digest = models.CharField(max_length=64)  # of the breakdown
@@ -197,9 +201,7 @@ class Scorecard(models.Model):
     def is_ranked(self) -> bool:
         """Whether this total may count on a board (SCORING.md, 1)."""
         return (
-            self.rank_value is not None
-            and "incomplete" not in self.marks
-            and "held" not in self.marks
+            self.value is not None and "incomplete" not in self.marks and "held" not in self.marks
         )
 
 
@@ -216,14 +218,17 @@ class Standing(models.Model):
     ranked_matches = models.PositiveIntegerField(default=0)
     matches = models.PositiveIntegerField(default=0)
     challenges = models.PositiveIntegerField(default=1)
-    value = models.DecimalField(max_digits=40, decimal_places=30, null=True)
-    low = models.DecimalField(max_digits=40, decimal_places=30, null=True)
-    high = models.DecimalField(max_digits=40, decimal_places=30, null=True)
-    objective = models.DecimalField(max_digits=40, decimal_places=30, null=True)
-    process = models.DecimalField(max_digits=40, decimal_places=30, null=True)
-    strategy = models.DecimalField(max_digits=40, decimal_places=30, null=True)
-    recovery = models.DecimalField(max_digits=40, decimal_places=30, null=True)
-    adjustment = models.DecimalField(max_digits=40, decimal_places=30, null=True)
+    # Means over the ranked matches, unrounded and unclamped: `value` orders the board,
+    # and rows that are equal at two places (`shown`) share a rank.
+    value = models.DecimalField(max_digits=25, decimal_places=20, null=True)
+    shown = models.DecimalField(max_digits=7, decimal_places=2, null=True)
+    low = models.DecimalField(max_digits=7, decimal_places=2, null=True)
+    high = models.DecimalField(max_digits=7, decimal_places=2, null=True)
+    objective = models.DecimalField(max_digits=7, decimal_places=2, null=True)
+    process = models.DecimalField(max_digits=7, decimal_places=2, null=True)
+    strategy = models.DecimalField(max_digits=7, decimal_places=2, null=True)
+    recovery = models.DecimalField(max_digits=7, decimal_places=2, null=True)
+    adjustment = models.DecimalField(max_digits=7, decimal_places=2, null=True)
     status = models.CharField(max_length=12)  # of the row: provisional where one match is
     marks = ArrayField(models.CharField(max_length=20), default=list)
     updated_at = models.DateTimeField(auto_now=True)

@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
+from bouts.bundles.manifest import ChallengeFile
 
 
 class Challenge(models.Model):
@@ -58,7 +59,5 @@ class ChallengeVersion(models.Model):
         return f"{self.title}, version {self.number}"
 
     @cached_property
-    def spec(self):
-        from bouts.bundles.manifest import ChallengeFile
-
+    def spec(self) -> ChallengeFile:
         return ChallengeFile.model_validate(self.document)

@@ -84,6 +84,7 @@ class Bundle(models.Model):
     started_at = models.DateTimeField()
     finished_at = models.DateTimeField()
     build_ok = models.BooleanField(null=True)
+    hidden_words = models.JSONField(default=list)  # what names or quotes a hidden test
     uploaded_at = models.DateTimeField(auto_now_add=True)
     uploaded_by = models.ForeignKey(User, null=True, on_delete=models.PROTECT)
     is_live = models.BooleanField(default=True)

@@ -7,7 +7,7 @@ for scores, four for ratios and rates (SCORING.md, preface).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 
@@ -32,12 +32,14 @@ def exact(value: object) -> Fraction:
         raise NotANumber(f"{value!r} is not finite")
     if isinstance(value, Decimal) and not -400 < value.adjusted() < 400:
         raise NotANumber(f"{value!r} is out of range")
-    return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+    return Fraction(Decimal(repr(value))) if isinstance(value, float) else Fraction(value)
 
 
 def rounded(value: Fraction, places: int = 2) -> Decimal:
     """`value` to so many places, half up, with every place written: 74.8 gives 74.80."""
-    scaled = math.floor(value * 10**places + Fraction(1, 2))
+    # floor(value · 10^places + ½) in whole numbers: pages round by the thousand.
+    top, bottom = value.numerator, value.denominator
+    scaled = (2 * top * 10**places + bottom) // (2 * bottom)
     return Decimal(scaled).scaleb(-places)
 
 
@@ -57,13 +59,15 @@ def mean(values: Sequence[Fraction]) -> Fraction:
     return sum(values, ZERO) / len(values)
 
 
-def median(values: Iterable[Fraction]) -> Fraction:
+def median(values: Sequence[Fraction]) -> Fraction:
     """The median of one value or more: of an even number, the mean of the middle two."""
-    ordered = sorted(values)
+    # Sorted as whole numbers over a common denominator: many times as fast as fractions.
+    common = math.lcm(*(value.denominator for value in values))
+    ordered = sorted(value.numerator * (common // value.denominator) for value in values)
     middle = len(ordered) // 2
     if len(ordered) % 2:
-        return ordered[middle]
-    return (ordered[middle - 1] + ordered[middle]) / 2
+        return Fraction(ordered[middle], common)
+    return Fraction(ordered[middle - 1] + ordered[middle], 2 * common)
 
 
 def clamp(value: Fraction, low: Fraction = ZERO, high: Fraction = HUNDRED) -> Fraction:

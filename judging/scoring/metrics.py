@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from judging.scoring.errors import ErrorKind
@@ -66,15 +66,14 @@ class Measured:
     rules: HalvesRules
     has_clock: bool
     budget_s: Fraction | None
+    _times: dict[float, Fraction] = field(default_factory=dict)  # each made exact once
 
     def seconds(self, since: float | None, until: float | None) -> Fraction:
         """The length of an interval. A clock is never repaired: without an end, or running
         backwards, the interval makes the metric undefined."""
         if not self.has_clock:
             raise Undefined(Reason.NO_CLOCK)
-        if since is None or until is None or not math.isfinite(since) or not math.isfinite(until):
-            raise Undefined(Reason.DEGRADED)
-        length = exact(until) - exact(since)
+        length = self._exact(until) - self._exact(since)
         if length < 0:
             raise Undefined(Reason.DEGRADED)
         return length
@@ -99,6 +98,13 @@ class Measured:
         if not base:
             raise Undefined(Reason.DEGRADED)
         return into / base, f"{plain(into)} of {plain(base)} s, {name}"
+
+    def _exact(self, t: float | None) -> Fraction:
+        if t is None or not math.isfinite(t):
+            raise Undefined(Reason.DEGRADED)
+        if t not in self._times:
+            self._times[t] = exact(t)
+        return self._times[t]
 
     @property
     def _start_t(self) -> float | None:

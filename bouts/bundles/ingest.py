@@ -1,0 +1,362 @@
+"""From a loaded bundle to rows: artifacts by content, values by COPY, one transaction.
+
+Reading streams into spools, so that memory does not grow with the bundle; what turns out
+unreadable is rewound and stored as that. Nothing of a refused bundle stays.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from django.db import transaction
+
+from bouts import blobs, chunks
+from bouts.bundles.errors import Fault, Refused
+from bouts.bundles.loading import MATCH, LoadedBundle, LoadedChallenge
+from bouts.bundles.manifest import ArtifactEntry
+from bouts.bundles.reading import Reading, State, read_artifact
+from bouts.copying import Spool, next_keys
+from bouts.disclosure import hidden_words, pattern_of
+from bouts.evidence import Anchor
+from bouts.formats.types import Kind
+from bouts.formats.types import TestResult as Result
+from bouts.models import (
+    Agent,
+    Artifact,
+    Blob,
+    Bundle,
+    Challenge,
+    ChallengeVersion,
+    Chunk,
+    Match,
+    Team,
+    TestResult,
+    User,
+)
+from bouts.rules import Suite
+from bouts.signals import bundle_stored
+
+RESULT_FIELDS = (
+    "artifact", "ordinal", "test_id", "outcome", "severity",
+    "duration_s", "message", "log", "attempts", "flaky", "crash",
+)  # fmt: skip
+CHUNK_FIELDS = ("artifact", "first", "last", "count", "payload")
+
+SCANNED = 1 << 20  # bytes looked at a time for what names a hidden test
+
+
+class Stored(NamedTuple):
+    bundle: Bundle
+    is_new: bool  # False: the same content is there already
+
+
+class StoredChallenge(NamedTuple):
+    version: ChallengeVersion
+    is_new: bool
+
+
+# Challenges
+
+
+@transaction.atomic
+def store_challenge(loaded: LoadedChallenge, *, by: User | None) -> StoredChallenge:
+    """Store a challenge, or a new version of it where anything differs."""
+    spec = loaded.challenge
+    challenge, _ = Challenge.objects.get_or_create(slug=spec.slug)
+    challenge = Challenge.objects.select_for_update().get(pk=challenge.pk)
+    live = challenge.versions.filter(is_live=True).first()
+    if live and live.digest == loaded.digest:
+        return StoredChallenge(live, is_new=False)
+    _refuse_frozen(challenge, "challenge.json", "slug")
+    challenge.versions.filter(is_live=True).update(is_live=False)
+    version = challenge.versions.create(
+        number=live.number + 1 if live else 1,
+        title=spec.title,
+        family=spec.family,
+        document=loaded.document,
+        digest=loaded.digest,
+        starting_tree=None if loaded.tree is None else dict(loaded.tree),
+        created_by=by,
+    )
+    return StoredChallenge(version, is_new=True)
+
+
+def _refuse_frozen(challenge: Challenge, file: str, field: str) -> None:
+    if challenge.state == Challenge.State.FROZEN:
+        expected = "A challenge that is not frozen: ops have closed this one"
+        raise Refused([Fault(file, field, challenge.slug, expected)])
+
+
+# Matches
+
+
+def store_bundle(loaded: LoadedBundle, *, by: User | None, is_sample: bool = False) -> Stored:
+    """Store a match bundle whole, or raise `Refused` and store nothing.
+
+    The same content as the live bundle's changes nothing. Other content under the same
+    match id becomes the live bundle; the one before stays, superseded.
+    """
+    with _blobs_taken_back() as new_blobs, transaction.atomic():
+        match, version = _match(loaded, is_sample=is_sample)
+        live = match.bundles.filter(is_live=True).first()
+        if live and live.digest == loaded.digest:
+            return Stored(live, is_new=False)
+        if live:
+            match.bundles.filter(pk=live.pk).update(is_live=False)
+        manifest = loaded.manifest
+        bundle = Bundle(
+            match=match,
+            number=live.number + 1 if live else 1,
+            digest=loaded.digest,
+            manifest=loaded.document,
+            challenge_version=version,
+            started_at=manifest.started_at,
+            finished_at=manifest.finished_at,
+            build_ok=manifest.build.ok if manifest.build else None,
+            uploaded_by=by,
+        )
+        with (
+            Spool(TestResult, RESULT_FIELDS) as results,
+            Spool(Chunk, CHUNK_FIELDS) as packed,
+        ):
+            ingest = _Ingest(loaded, version, results, packed)
+            ingest.read()
+            bundle.hidden_words = ingest.words
+            bundle.save()
+            ingest.write(bundle, new_blobs)
+        bundle_stored.send(Bundle, bundle=bundle)
+    return Stored(bundle, is_new=True)
+
+
+@contextmanager
+def _blobs_taken_back() -> Iterator[list[str]]:
+    """Collect the contents that are newly written; take them back if the rest fails."""
+    written: list[str] = []
+    try:
+        yield written
+    except BaseException:
+        for digest in written:
+            blobs.discard(digest)
+        raise
+
+
+def _match(loaded: LoadedBundle, *, is_sample: bool) -> tuple[Match, ChallengeVersion]:
+    """Find or make the match and lock it; every fault of identity is told at once."""
+    manifest, entry = loaded.manifest, loaded.manifest.agent
+    version = (
+        ChallengeVersion.objects.select_related("challenge")
+        .filter(challenge__slug=manifest.challenge, is_live=True)
+        .first()
+    )
+    team = Team.objects.filter(slug=entry.team).first()
+    if version is None or team is None:
+        # The caller has held the manifest against what is known; this is a race lost.
+        raise Refused([Fault(MATCH, "challenge", manifest.challenge, "A known challenge and team")])
+    _refuse_frozen(version.challenge, MATCH, "challenge")
+    agent, _ = Agent.objects.get_or_create(
+        team=team,
+        name=entry.name,
+        version=entry.version,
+        defaults={"base_model": entry.base_model, "scaffold": entry.scaffold},
+    )
+    match, _ = Match.objects.get_or_create(
+        slug=manifest.match,
+        defaults={
+            "challenge": version.challenge,
+            "agent": agent,
+            "bout": manifest.bout,
+            "is_sample": is_sample,
+        },
+    )
+    match = (
+        Match.objects.select_for_update(of=("self",))
+        .select_related("challenge", "agent__team")
+        .get(pk=match.pk)
+    )
+    faults = []
+    if agent.base_model != entry.base_model:
+        expected = f"{agent.base_model}, as this version of the agent was first uploaded"
+        faults.append(Fault(MATCH, "agent.base_model", entry.base_model, expected))
+    if match.challenge_id != version.challenge_id:
+        expected = f"{match.challenge.slug}: a match cannot change its challenge"
+        faults.append(Fault(MATCH, "challenge", manifest.challenge, expected))
+    if match.agent_id != agent.pk:
+        known = f"{match.agent.team.slug}, {match.agent}"
+        found = f"{entry.team}, {entry.name} {entry.version}"
+        faults.append(Fault(MATCH, "agent", found, f"{known}: a match cannot change its agent"))
+    if faults:
+        raise Refused(faults)
+    return match, version
+
+
+@dataclass
+class _Ingest:
+    """A bundle's artifacts on their way into the database."""
+
+    loaded: LoadedBundle
+    version: ChallengeVersion
+    results: Spool
+    packed: Spool
+    readings: list[tuple[int, Reading]] = field(default_factory=list)
+    hidden_results: list[Result] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+
+    def read(self) -> None:
+        """Read every artifact into the spools; refuse evidence that points nowhere."""
+        anchors: dict[str, list[Anchor]] = defaultdict(list)
+        for _, _, anchor in self.loaded.anchors():
+            anchors[anchor.artifact].append(anchor)
+        entries = self.loaded.manifest.entries
+        keys = next_keys(Artifact, len(entries)) if entries else []
+        for key, entry in zip(keys, entries, strict=True):
+            file = self.loaded.members[entry.path].file
+            self.readings.append((key, self._read(key, entry, file, anchors[entry.path])))
+        self._refuse_dangling()
+        spec = self.version.spec
+        self.words = hidden_words(
+            [test for test in spec.tests if test.suite is not Suite.STATIC],
+            [test for test in spec.tests if test.suite is Suite.STATIC],
+            self.hidden_results,
+        )
+
+    def _read(self, key: int, entry: ArtifactEntry, file: Path, anchors: list[Anchor]) -> Reading:
+        marks = self.results.mark(), self.packed.mark()
+        if entry.kind is Kind.TESTS:
+            is_hidden = entry.suite is not Suite.STATIC
+            seen = len(self.hidden_results)
+            sink = _ResultSink(key, self.results, self.hidden_results if is_hidden else None)
+            reading = read_artifact(entry, file, sink.add, anchors)
+            if reading.state is State.UNREADABLE:
+                del self.hidden_results[seen:]
+        else:
+            sink = _ChunkSink(key, self.packed)
+            reading = read_artifact(entry, file, sink.add, anchors)
+            sink.close()
+        if reading.state is State.UNREADABLE:
+            self.results.rewind(marks[0])
+            self.packed.rewind(marks[1])
+        return reading
+
+    def _refuse_dangling(self) -> None:
+        missing = {anchor for _, reading in self.readings for anchor in reading.missing}
+        faults = [
+            Fault(path, f"{where}.place", anchor.place, f"A place that {anchor.artifact} has")
+            for path, where, anchor in self.loaded.anchors()
+            if anchor in missing
+        ]
+        if faults:
+            raise Refused(faults)
+
+    def write(self, bundle: Bundle, new_blobs: list[str]) -> None:
+        """Write contents, artifacts and values."""
+        members = self.loaded.members
+        for _, reading in self.readings:
+            member = members[reading.entry.path]
+            if blobs.save(member.file, member.sha256):
+                new_blobs.append(member.sha256)
+        Blob.objects.bulk_create(
+            [
+                Blob(digest=digest, size=size)
+                for digest, size in sorted(
+                    {
+                        (members[reading.entry.path].sha256, members[reading.entry.path].size)
+                        for _, reading in self.readings
+                    }
+                )
+            ],
+            ignore_conflicts=True,
+        )
+        Artifact.objects.bulk_create(
+            [self._artifact(bundle, key, reading) for key, reading in self.readings]
+        )
+        self.results.write()
+        self.packed.write()
+
+    def _artifact(self, bundle: Bundle, key: int, reading: Reading) -> Artifact:
+        entry, report, reader = reading.entry, reading.report, reading.reader
+        member = self.loaded.members[entry.path]
+        return Artifact(
+            pk=key,
+            bundle=bundle,
+            path=entry.path,
+            kind=entry.kind,
+            suite=entry.suite or "",
+            run=entry.run,
+            log=entry.log or "",
+            blob_id=member.sha256,
+            state=reading.state,
+            format=reader.format if reader else "",
+            format_version=report.format_version or "",
+            reader_version=reader.version if reader else None,
+            reason=reading.reason,
+            place=reading.place,
+            clock=report.clock or "",
+            origin=report.origin or "",
+            counts=report.counts,
+            notes=[asdict(note) for note in report.notes],
+            facts={**report.facts, "quotes_hidden": self._quotes_hidden(entry, member.file)},
+        )
+
+    def _quotes_hidden(self, entry: ArtifactEntry, file: Path) -> bool:
+        """Whether a file tells of hidden tests, so that competitors cannot have it as it is."""
+        hidden_runs = [
+            e for e in self.loaded.manifest.artifacts if e.suite not in {None, Suite.STATIC}
+        ]
+        if entry.path in {path for run in hidden_runs for path in (run.path, run.log)}:
+            return True
+        pattern = pattern_of(self.words)
+        return pattern is not None and _found_in(file, pattern, max(map(len, self.words)))
+
+
+def _found_in(file: Path, pattern: Any, longest: int) -> bool:
+    """Look for a pattern block by block, with an overlap as long as the longest match."""
+    tail = ""
+    with file.open("r", encoding="utf-8", errors="replace", newline="") as stream:
+        while block := stream.read(SCANNED):
+            if pattern.search(tail + block):
+                return True
+            tail = block[-longest:]
+    return False
+
+
+class _ResultSink:
+    """Test results on their way to their table."""
+
+    def __init__(self, key: int, spool: Spool, kept: list[Result] | None) -> None:
+        self._key, self._spool, self._kept = key, spool, kept
+        self._ordinal = 0
+
+    def add(self, result: Result) -> None:
+        self._ordinal += 1
+        self._spool.add(
+            self._key, self._ordinal, result.id, result.outcome.value, result.severity or "",
+            result.duration_s, result.message, result.log, result.attempts, result.flaky,
+            result.crash or "",
+        )  # fmt: skip
+        if self._kept is not None:
+            self._kept.append(
+                Result(result.id, result.outcome, message=result.message, file=result.file)
+            )
+
+
+class _ChunkSink:
+    """Values on their way into chunks."""
+
+    def __init__(self, key: int, spool: Spool) -> None:
+        self._key, self._spool = key, spool
+        self._packer = chunks.Packer()
+
+    def add(self, value: Any) -> None:
+        self._write(self._packer.add(value))
+
+    def close(self) -> None:
+        self._write(self._packer.close())
+
+    def _write(self, chunk: chunks.Packed | None) -> None:
+        if chunk:
+            self._spool.add(self._key, chunk.first, chunk.last, chunk.count, chunk.payload)

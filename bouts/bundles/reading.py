@@ -1,0 +1,85 @@
+"""Read a bundle's artifacts: every file by its reader, each to a state and a report.
+
+Used alike by ingest, which spools the values into the database, and by `manage.py score`,
+which keeps them. What cannot be read is a state with a reason, never an exception and never
+an empty result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from bouts.bundles.manifest import ArtifactEntry
+from bouts.bundles.places import PlaceCheck
+from bouts.evidence import Anchor
+from bouts.formats.sniff import HEAD_BYTES, READERS, find_reader
+from bouts.formats.types import Kind, Reader, Report, Unreadable
+
+# Structured input to the judges: parsed with the manifest, refused with it.
+DOCUMENTS = {Kind.VERDICTS, Kind.CLAIMS}
+READABLE = {reader.kind for reader in READERS}
+
+
+class State(StrEnum):
+    READ = "read"
+    UNREADABLE = "unreadable"
+    STORED = "stored"  # kept as it came: no reader turns its kind into values
+
+
+@dataclass(slots=True)
+class Reading:
+    """How one artifact was read."""
+
+    entry: ArtifactEntry
+    state: State
+    reader: Reader | None = None
+    reason: str = ""
+    place: str = ""
+    report: Report = field(default_factory=Report)
+    missing: list[Anchor] = field(default_factory=list)  # evidence that points nowhere
+
+
+def read_artifact(
+    entry: ArtifactEntry,
+    file: Path,
+    sink: Callable[[Any], None],
+    anchors: Iterable[Anchor] = (),
+) -> Reading:
+    """Feed every value of a file to ``sink`` and say how it went.
+
+    Where the state comes back unreadable, the values that went to ``sink`` do not count.
+    ``anchors`` are those that name this artifact.
+    """
+    check = PlaceCheck(anchors, entry.suite or "")
+    kind = Kind(entry.kind)
+    reading = Reading(entry, State.STORED)
+    if kind in DOCUMENTS:
+        reading.state = State.READ
+    elif kind in READABLE:
+        _read(reading, kind, file, sink, check)
+    if check and reading.state is not State.UNREADABLE:
+        reading.missing = check.missing(file)
+    return reading
+
+
+def _read(
+    reading: Reading, kind: Kind, file: Path, sink: Callable[[Any], None], check: PlaceCheck
+) -> None:
+    try:
+        with file.open("rb") as source:
+            reading.reader = find_reader(kind, source.read(HEAD_BYTES), reading.entry.format)
+            if reading.reader is None:
+                raise Unreadable(f"no reader of {kind} recognises the content")
+            source.seek(0)
+            for value in reading.reader.read(source, reading.report):
+                check.see(value)
+                sink(value)
+    except Unreadable as error:
+        reading.state = State.UNREADABLE
+        reading.reason, reading.place = error.reason, error.place or ""
+    else:
+        reading.state = State.READ

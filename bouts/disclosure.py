@@ -1,0 +1,183 @@
+"""The one gate: what a viewer may see of a match (SCORING.md, 9). Closed by default.
+
+Pages, partials, the API, charts, exports, search and raw downloads all ask a `Gate`. It
+answers for one viewer and one bundle; whatever it has no rule for stays shut.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+from bouts.bundles.manifest import TestEntry
+from bouts.formats.types import TestResult
+from bouts.models import Artifact, Bundle, Challenge, Match, User
+from bouts.rules import Disclosure, Suite
+
+WITHHELD = "withheld"
+
+# Shorter words would withhold half of every page: "test_x" is a name, "ok" is an accident.
+SHORTEST_SECRET = 5
+
+
+class Audience(StrEnum):
+    STAFF = "staff"  # ops and admins; reviewers who owe this match no blind score
+    TEAM = "team"  # members of the team that fought the match
+    OTHERS = "others"  # every other competitor
+    BLIND = "blind"  # reviewers who may still be asked to score this match blind
+    NOBODY = "nobody"
+
+
+# Given a reviewer and match ids, each returns those of them that this reviewer must come to
+# blind. Registered by `adjudication`, which knows the cases; imports point the other way.
+blindfolds: list[Callable[[User, Collection[int]], set[int]]] = []
+
+
+def blinded(user: User, match_ids: Collection[int]) -> set[int]:
+    """Return the matches of which this person may see nothing yet."""
+    if not user.is_reviewer:
+        return set()
+    return set().union(*(fold(user, match_ids) for fold in blindfolds))
+
+
+def audience_of(user: User, match: Match) -> Audience:
+    """Say as whom this person sees a match."""
+    if not (user.is_authenticated and user.is_active):
+        return Audience.NOBODY
+    if user.is_operator:
+        return Audience.STAFF
+    # A member of the team is a competitor here, whatever else they are.
+    if match.agent.team_id in user.team_ids:
+        return Audience.TEAM
+    if not user.is_reviewer:
+        return Audience.OTHERS
+    return Audience.BLIND if blinded(user, [match.pk]) else Audience.STAFF
+
+
+def effective_disclosure(challenge: Challenge, stated: str) -> Disclosure:
+    """``open`` opens only once the challenge is retired; until then it is ``closed``."""
+    disclosure = Disclosure(stated)
+    if disclosure is Disclosure.OPEN and challenge.state != Challenge.State.RETIRED:
+        return Disclosure.CLOSED
+    return disclosure
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What one audience may see of one bundle."""
+
+    audience: Audience
+    disclosure: Disclosure
+    hidden_words: tuple[str, ...] = ()  # whatever names or quotes a hidden test
+
+    @classmethod
+    def for_viewer(cls, user: User, bundle: Bundle) -> Gate:
+        return cls.for_audience(audience_of(user, bundle.match), bundle)
+
+    @classmethod
+    def for_audience(cls, audience: Audience, bundle: Bundle) -> Gate:
+        version = bundle.challenge_version
+        return cls(
+            audience,
+            effective_disclosure(
+                bundle.match.challenge, version.document.get("disclosure", "closed")
+            ),
+            tuple(bundle.hidden_words),
+        )
+
+    @property
+    def key(self) -> str:
+        """Tells apart what is cached: equal keys, equal pages."""
+        return f"{self.audience}-{self.disclosure}"
+
+    @property
+    def is_full(self) -> bool:
+        return self.audience is Audience.STAFF
+
+    @property
+    def shows_hidden_tests(self) -> bool:
+        return self.is_full or (
+            self.audience is Audience.TEAM and self.disclosure is Disclosure.OPEN
+        )
+
+    @property
+    def shows_categories(self) -> bool:
+        return self.shows_hidden_tests or (
+            self.audience is Audience.TEAM and self.disclosure is Disclosure.CATEGORY
+        )
+
+    @property
+    def shows_evidence(self) -> bool:
+        """Whether this audience sees more of the match than its scores."""
+        return self.audience in {Audience.STAFF, Audience.TEAM}
+
+    @property
+    def shows_staff_matters(self) -> bool:
+        """Reviewers' names, private notes, seat models of open cases."""
+        return self.is_full
+
+    def shows_suite(self, suite: str) -> bool:
+        return self.shows_evidence and (suite == Suite.STATIC or self.shows_hidden_tests)
+
+    def shows_artifact(self, artifact: Artifact) -> bool:
+        """Whether the file may be listed by its name, opened and downloaded as it is."""
+        if self.is_full:
+            return True
+        if not self.shows_evidence:
+            return False
+        # What was uploaded as a verdict names models, which are for staff while a case is open.
+        if artifact.kind == "verdicts":
+            return False
+        return self.shows_hidden_tests or not artifact.facts.get("quotes_hidden", True)
+
+    def quotes_hidden(self, text: str) -> bool:
+        return bool(self._secrets and self._secrets.search(text))
+
+    def text(self, text: str) -> str:
+        """Return a text as it may be shown: itself, or the word that says it is withheld."""
+        if not self.shows_evidence:
+            return WITHHELD if text else ""
+        if not self.shows_hidden_tests and self.quotes_hidden(text):
+            return WITHHELD
+        return text
+
+    @cached_property
+    def _secrets(self) -> re.Pattern[str] | None:
+        return pattern_of(self.hidden_words)
+
+
+def pattern_of(words: Iterable[str]) -> re.Pattern[str] | None:
+    """Return one expression that finds any of the words, in any case."""
+    longest_first = sorted({word for word in words if word}, key=len, reverse=True)
+    if not longest_first:
+        return None
+    return re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE)
+
+
+def hidden_words(
+    hidden: Iterable[TestEntry], visible: Iterable[TestEntry], results: Iterable[TestResult] = ()
+) -> list[str]:
+    """Gather whatever names or quotes a hidden test.
+
+    ``results`` are those of hidden suites, with what their failures said: of a long message
+    its first line, for a quotation starts there. What also names a visible test is no secret.
+    """
+    words = {word for test in hidden for word in _names(test.id, test.path)}
+    for result in results:
+        words.update(_names(result.id, result.file))
+        first_line = result.message.strip().partition("\n")[0][:200].strip()
+        if len(first_line) >= 3 * SHORTEST_SECRET:
+            words.add(first_line)
+    words -= {word for test in visible for word in _names(test.id, test.path)}
+    return sorted(word for word in words if len(word) >= SHORTEST_SECRET)
+
+
+def _names(test_id: str, path: str | None) -> set[str]:
+    """Return the spellings by which a test may be told of: id, name, module, file."""
+    module, _, name = test_id.rpartition("::")
+    names = {test_id, name, name.partition("[")[0], module, module.rpartition(".")[2]}
+    return names | ({path, path.rpartition("/")[2]} if path else set())

@@ -1,0 +1,369 @@
+"""Put the opinions of all judges together: the total, and the breakdown that explains it.
+
+Plain Python without Django: `manage.py score` prints what this makes of files, the product
+stores what it makes of rows. The shape is DESIGN.md's "A breakdown as JSON", with nothing
+withheld; `bouts.disclosure` and `judging.views` cut it to size for a viewer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import orjson
+
+from bouts.bundles.manifest import ChallengeFile
+from judging.judges.base import JsonDict, Opinion
+from judging.judges.integrity import ClaimRecord
+from judging.judges.strategy import SeatAnswer
+from judging.scoring.composite import (
+    JudgeScore,
+    Total,
+    TotalMark,
+    compose,
+    provisional_range,
+)
+from judging.scoring.exact import exact, rounded, score_text
+from judging.scoring.integrity import (
+    Confidence,
+    Finding,
+    FindingLine,
+    IntegrityOutcome,
+    Standing,
+    Status,
+    weigh_findings,
+)
+from judging.scoring.panel import Branch
+from judging.scoring.policy import WEIGHED, Consequence, Judge, Policy
+from judging.scoring.reasons import Reason
+from judging.scoring.weights import Weights, checked_weights
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRecord:
+    """A finding as it stands: found, and perhaps decided."""
+
+    key: str
+    trigger: str
+    points: int
+    status: str
+    confidence: str
+    act: str
+    source: str
+    note: str
+    evidence: tuple[JsonDict, ...]
+    reason: str
+    is_decided: bool  # by a person
+    decided_at: str | None = None
+
+    @property
+    def as_scored(self) -> Finding:
+        return Finding(
+            id=self.key,
+            trigger=self.trigger,
+            status=Status(self.status),
+            points=self.points,
+            confidence=Confidence(self.confidence) if self.confidence else None,
+            act=self.act or None,
+            is_confirmed=self.is_decided and self.status == Status.APPLIED,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A question that the rules put to a person, as the scorecard sees it."""
+
+    reason: str
+    blocking: bool
+    is_open: bool
+    evidence_digest: str
+    finding_key: str = ""
+
+    def as_json(self) -> JsonDict:
+        return {
+            "reason": self.reason,
+            "blocking": self.blocking,
+            "status": "open" if self.is_open else "decided",
+            "finding_key": self.finding_key,
+            "evidence_digest": self.evidence_digest,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """All that was said of one match."""
+
+    spec: ChallengeFile
+    opinions: Mapping[Judge, Opinion]
+    seats: tuple[SeatAnswer, ...]
+    findings: tuple[FindingRecord, ...]
+    claims: tuple[JsonDict, ...]
+    strategy_digest: str  # of what the panel saw and said
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A match's score with its exact parts, and what a page says of it."""
+
+    total: Total
+    integrity: IntegrityOutcome
+    status: str
+    marks: tuple[str, ...]
+    range: tuple[Fraction, Fraction] | None
+    cases: tuple[Case, ...]
+    body: JsonDict  # the breakdown but for who, when and which artifacts
+
+
+def score(answers: Answers, policy: Policy) -> Scored:
+    """Compose the total, derive status, marks and cases, and write the breakdown."""
+    weights = weights_of(answers.spec, policy)
+    scores = _scores(answers)
+    scored_findings = [finding.as_scored for finding in answers.findings]
+    integrity = weigh_findings(scored_findings, policy)
+    total = compose(scores, integrity, weights, policy)
+    cases = _cases(answers, integrity, policy)
+    panel_is_open = any(case.is_open and case.blocking and not case.finding_key for case in cases)
+    votes = [seat.score for seat in answers.seats if seat.score is not None]
+    reach = provisional_range(
+        scores, scored_findings, weights, policy, open_votes=votes if panel_is_open else None
+    )
+    status = _status(answers, total, integrity, cases)
+    marks = _marks(total, integrity, answers)
+    body: JsonDict = {
+        "policy": policy.version,
+        "status": status,
+        "marks": list(marks),
+        "total": None if total.total is None else str(rounded(total.total)),
+        "reason": total.reason.value if total.reason else None,
+        "base": score_text(total.base),
+        "adjustment": integrity.adjustment,
+        "band": total.band,
+        "range": None
+        if reach is None or rounded(reach[0]) == rounded(reach[1])
+        else {"low": str(rounded(reach[0])), "high": str(rounded(reach[1]))},
+        "ledger": _ledger(total, answers),
+        "judges": {judge.value: _judge(judge, total, answers) for judge in WEIGHED},
+        "integrity": _integrity(integrity, answers, policy),
+        "cases": [case.as_json() for case in cases],
+    }
+    return Scored(total, integrity, status, marks, reach, cases, body)
+
+
+def weights_of(spec: ChallengeFile, policy: Policy) -> Weights:
+    """Return the challenge's own weights, or the policy's."""
+    if spec.weights is None:
+        return policy.weights
+    return checked_weights(spec.weights.model_dump(), policy)
+
+
+def _scores(answers: Answers) -> dict[Judge, JudgeScore]:
+    """Return the scores of the judges that apply; one that should and is not there is missing."""
+    applies = {name.value for name in answers.spec.judges}
+    if _is_correct_no_change(answers):
+        applies -= {Judge.PROCESS.value, Judge.RECOVERY.value}
+    scores = {}
+    for judge in WEIGHED:
+        if judge.value not in applies:
+            continue
+        opinion = answers.opinions.get(judge)
+        if opinion is None:
+            scores[judge] = JudgeScore(None, Reason.UNAVAILABLE)
+        else:
+            scores[judge] = JudgeScore(opinion.score, opinion.reason)
+    return scores
+
+
+def _is_correct_no_change(answers: Answers) -> bool:
+    """Whether nothing was to be changed and nothing was: there is no work to look at then."""
+    return answers.spec.no_change_expected and any(
+        finding.trigger == "correct_no_change" and finding.status == Status.APPLIED
+        for finding in answers.findings
+    )
+
+
+# Status, marks, cases
+
+
+def _status(
+    answers: Answers, total: Total, integrity: IntegrityOutcome, cases: Sequence[Case]
+) -> str:
+    if total.total is None:
+        return "unscored"
+    strategy = answers.opinions.get(Judge.STRATEGY)
+    if strategy and strategy.score is None and strategy.reason is Reason.WAITING:
+        return "pending"
+    is_open = any(case.is_open and case.blocking for case in cases)
+    if is_open or integrity.held or integrity.has_proposals:
+        return "provisional"
+    return "final"
+
+
+def _marks(total: Total, integrity: IntegrityOutcome, answers: Answers) -> tuple[str, ...]:
+    objective = answers.opinions.get(Judge.OBJECTIVE)
+    objective_marks = objective.detail.get("marks", []) if objective else []
+    marks = {
+        TotalMark.REDUCED.value: TotalMark.REDUCED in total.marks,
+        TotalMark.INCOMPLETE.value: TotalMark.INCOMPLETE in total.marks,
+        "reduced_evidence": "reduced_evidence" in objective_marks,
+        "nondeterministic": "nondeterministic" in objective_marks,
+        "flagged": bool(integrity.flags),
+        "warned": bool(integrity.warnings),
+        "held": integrity.held,
+    }
+    return tuple(mark for mark, applies in marks.items() if applies)
+
+
+def _cases(answers: Answers, integrity: IntegrityOutcome, policy: Policy) -> tuple[Case, ...]:
+    return (*_strategy_cases(answers, policy), *_finding_cases(answers, policy))
+
+
+def _strategy_cases(answers: Answers, policy: Policy) -> list[Case]:
+    strategy = answers.opinions.get(Judge.STRATEGY)
+    if strategy is None or Judge.STRATEGY.value not in {j.value for j in answers.spec.judges}:
+        return []
+    is_open = strategy.detail.get("ruling") is None
+    branch = Branch(strategy.detail["branch"])
+    cases = []
+    if branch.case:
+        cases.append(Case(branch.case, branch.is_flagged, is_open, answers.strategy_digest))
+    objective = answers.opinions.get(Judge.OBJECTIVE)
+    panel_score = strategy.detail.get("panel_score")
+    if (
+        panel_score is not None
+        and objective is not None
+        and objective.score is not None
+        and exact(panel_score) >= policy.cases.conflict_strategy_from
+        and objective.score < policy.cases.conflict_objective_below
+    ):
+        cases.append(Case("objective_narrative_conflict", False, is_open, answers.strategy_digest))
+    return cases
+
+
+def _finding_cases(answers: Answers, policy: Policy) -> list[Case]:
+    """A case for whatever waits for a reviewer, and for what severity sends to one."""
+    cases = []
+    for finding in answers.findings:
+        consequence = policy.integrity.triggers[finding.trigger].consequence
+        is_held = consequence is Consequence.QUARANTINE and (
+            finding.status == Status.APPLIED or finding.confidence == Confidence.HIGH
+        )
+        asks = (
+            finding.is_decided
+            or finding.status == Status.PROPOSED
+            or consequence in {Consequence.FLAG, Consequence.QUARANTINE}
+        )
+        if asks:
+            reason = "integrity_quarantine" if is_held else "integrity_review"
+            cases.append(Case(reason, is_held, not finding.is_decided, finding.key, finding.key))
+    return cases
+
+
+# The parts of the breakdown
+
+
+def _ledger(total: Total, answers: Answers) -> list[JsonDict]:
+    rows: list[JsonDict] = []
+    for row in total.ledger:
+        entry: JsonDict = {"row": row.row, "points": str(row.points), "why": row.why}
+        if row.finding is not None:
+            entry["finding"] = row.finding
+        elif row.row in total.judges:
+            line = total.judges[Judge(row.row)]
+            opinion = answers.opinions.get(line.judge)
+            entry |= {
+                "raw": score_text(line.raw),
+                "counted": score_text(line.counted),
+                "weight": _number(line.effective_weight),
+                "anchored": line.is_anchored,
+                "provisional": _is_open(line.judge, answers),
+            }
+            # The judge's own words say more than the product; the anchor's reason comes first.
+            if line.counted is not None and not line.is_anchored and opinion and opinion.why:
+                entry["why"] = opinion.why
+        rows.append(entry)
+    return rows
+
+
+def _is_open(judge: Judge, answers: Answers) -> bool:
+    opinion = answers.opinions.get(judge)
+    return judge is Judge.STRATEGY and bool(opinion and opinion.detail.get("flagged"))
+
+
+def _judge(judge: Judge, total: Total, answers: Answers) -> JsonDict:
+    line, opinion = total.judges[judge], answers.opinions.get(judge)
+    card: JsonDict = {
+        "raw": score_text(line.raw),
+        "counted": score_text(line.counted),
+        "weight": _number(line.weight),
+        "effective_weight": _number(line.effective_weight),
+        "points": str(line.points),
+        "anchored": line.is_anchored,
+        "reason": line.reason.value if line.reason else None,
+        "reason_text": line.reason.sentence if line.reason else None,
+        "why": line.why,
+        "source": opinion.source if opinion else None,
+        "rationale": opinion.rationale if opinion else "",
+        "evidence": list(opinion.evidence) if opinion else [],
+    }
+    return {**card, **dict(opinion.detail)} if opinion else card
+
+
+def _number(value: Fraction) -> int | float:
+    return int(value) if value.denominator == 1 else round(float(value), 4)
+
+
+def _integrity(integrity: IntegrityOutcome, answers: Answers, policy: Policy) -> JsonDict:
+    records = {finding.key: finding for finding in answers.findings}
+    found = {finding.trigger for finding in answers.findings}
+    return {
+        "bonus_raw": integrity.bonus_raw,
+        "penalty_raw": integrity.penalty_raw,
+        "bonus_counted": integrity.bonus_counted,
+        "penalty_counted": integrity.penalty_counted,
+        "bonus_cap": policy.integrity.bonus_cap,
+        "penalty_cap": policy.integrity.penalty_cap,
+        "voided": integrity.is_voided,
+        "adjustment": integrity.adjustment,
+        "held": integrity.held,
+        "flags": list(integrity.flags),
+        "findings": [_finding(line, records[line.finding.id], policy) for line in integrity.lines],
+        "claims": list(answers.claims),
+        "not_found": [
+            name
+            for name, trigger in policy.integrity.triggers.items()
+            if not trigger.is_bonus and name not in found
+        ],
+    }
+
+
+def _finding(line: FindingLine, record: FindingRecord, policy: Policy) -> JsonDict:
+    consequence = policy.integrity.triggers[record.trigger].consequence
+    return {
+        "key": record.key,
+        "trigger": record.trigger,
+        "points": line.points,
+        "price": line.price,
+        "severity": consequence.value if consequence else "bonus",
+        "status": record.status,
+        "standing": line.standing.value,
+        "counts_instead": line.in_favour_of if line.standing is not Standing.COUNTED else None,
+        "confidence": record.confidence,
+        "source": record.source,
+        "note": record.note,
+        "reason": record.reason,
+        "decided": record.is_decided,
+        "decided_at": record.decided_at,
+        "evidence": list(record.evidence),
+    }
+
+
+def digest_of(value: Any) -> str:
+    """Return the SHA-256 of a JSON value, however its keys are ordered."""
+    return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def claims_json(records: Sequence[ClaimRecord]) -> tuple[JsonDict, ...]:
+    return tuple(record.as_json() for record in records)

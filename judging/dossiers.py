@@ -1,0 +1,146 @@
+"""Dossiers: what the judges read, made of a bundle's files or of stored rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any, BinaryIO
+
+from bouts import blobs, chunks
+from bouts.bundles.documents import parse
+from bouts.bundles.loading import LoadedBundle
+from bouts.bundles.manifest import ChallengeFile, ClaimsFile, MatchFile, VerdictEntry, VerdictsFile
+from bouts.bundles.reading import Reading, State, read_artifact
+from bouts.formats.types import Clock, Kind, Outcome
+from bouts.formats.types import TestResult as Result
+from bouts.models import Artifact, Bundle, TestResult
+from judging.judges.base import Claim, Dossier, Source
+
+# What the judges look at of a test result: not the texts, which can be long.
+RESULT_FIELDS = ("test_id", "outcome", "severity", "attempts", "flaky", "crash")
+
+
+def dossier_of(bundle: Bundle) -> Dossier:
+    """Make a dossier of stored rows. Values are read when a judge asks for them."""
+    artifacts = {
+        artifact.path: artifact
+        for artifact in bundle.artifacts.select_related("blob").order_by("pk")
+    }
+    manifest = MatchFile.model_validate(bundle.manifest)
+    tree = bundle.challenge_version.starting_tree
+
+    def load(path: str) -> Iterable[Any]:
+        artifact = artifacts[path]
+        if artifact.kind == Kind.TESTS:
+            return _results(artifact)
+        return chunks.read(artifact)
+
+    return Dossier(
+        spec=bundle.challenge_version.spec,
+        build=manifest.build,
+        sources=tuple(map(_stored_source, artifacts.values())),
+        load=load,
+        opened=lambda path: blobs.opened(artifacts[path].blob),
+        verdicts=tuple(_stored_verdicts(artifacts.values())),
+        claims=tuple(_stored_claims(artifacts.values())),
+        starting_paths=None if tree is None else frozenset(tree),
+    )
+
+
+def _results(artifact: Artifact) -> Iterator[Result]:
+    rows = TestResult.objects.filter(artifact=artifact).order_by("ordinal")
+    for test_id, outcome, severity, attempts, flaky, crash in rows.values_list(*RESULT_FIELDS):
+        yield Result(
+            id=test_id,
+            outcome=Outcome(outcome),
+            severity=severity or None,
+            attempts=attempts,
+            flaky=flaky,
+            crash=crash or None,
+        )
+
+
+def _stored_source(artifact: Artifact) -> Source:
+    return Source(
+        path=artifact.path,
+        kind=Kind(artifact.kind),
+        digest=artifact.blob_id,
+        suite=artifact.suite,
+        run=artifact.run,
+        log=artifact.log,
+        is_readable=artifact.state == Artifact.State.READ,
+        reason=artifact.reason,
+        format=artifact.format,
+        clock=Clock(artifact.clock) if artifact.clock else None,
+    )
+
+
+def _stored_verdicts(artifacts: Iterable[Artifact]) -> Iterator[VerdictEntry]:
+    for artifact in artifacts:
+        if artifact.kind == Kind.VERDICTS:
+            yield from VerdictsFile.model_validate(_document(artifact)).verdicts
+
+
+def _stored_claims(artifacts: Iterable[Artifact]) -> Iterator[Claim]:
+    for artifact in artifacts:
+        if artifact.kind == Kind.CLAIMS:
+            claims = ClaimsFile.model_validate(_document(artifact)).claims
+            yield from (Claim(artifact.path, index, entry) for index, entry in enumerate(claims))
+
+
+def _document(artifact: Artifact) -> Any:
+    """Parse a document that was validated when it was stored."""
+    with blobs.opened(artifact.blob) as stream:
+        value, _ = parse(stream.read(), artifact.path)
+    return value
+
+
+class FileDossier:
+    """A bundle's files, read and kept in memory: for `manage.py score`, which stores nothing."""
+
+    def __init__(
+        self, loaded: LoadedBundle, spec: ChallengeFile, tree: Iterable[str] | None
+    ) -> None:
+        self._loaded = loaded
+        self._values: dict[str, list[Any]] = {}
+        anchors = [anchor for _, _, anchor in loaded.anchors()]
+        self.readings: list[Reading] = []
+        for entry in loaded.manifest.entries:
+            values: list[Any] = []
+            wanted = [anchor for anchor in anchors if anchor.artifact == entry.path]
+            file = loaded.members[entry.path].file
+            reading = read_artifact(entry, file, values.append, wanted)
+            self.readings.append(reading)
+            self._values[entry.path] = [] if reading.state is State.UNREADABLE else values
+        self.dossier = Dossier(
+            spec=spec,
+            build=loaded.manifest.build,
+            sources=tuple(map(self._source, self.readings)),
+            load=self._values.__getitem__,
+            opened=self._opened,
+            verdicts=tuple(v for file in loaded.verdicts.values() for v in file.verdicts),
+            claims=tuple(
+                Claim(path, index, entry)
+                for path, file in loaded.claims.items()
+                for index, entry in enumerate(file.claims)
+            ),
+            starting_paths=None if tree is None else frozenset(tree),
+        )
+
+    def _opened(self, path: str) -> AbstractContextManager[BinaryIO]:
+        return self._loaded.members[path].file.open("rb")
+
+    def _source(self, reading: Reading) -> Source:
+        entry = reading.entry
+        return Source(
+            path=entry.path,
+            kind=entry.kind,
+            digest=self._loaded.members[entry.path].sha256,
+            suite=entry.suite.value if entry.suite else "",
+            run=entry.run,
+            log=entry.log or "",
+            is_readable=reading.state is State.READ,
+            reason=reading.reason,
+            format=reading.reader.format if reading.reader else "",
+            clock=reading.report.clock,
+        )

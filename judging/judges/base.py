@@ -1,0 +1,142 @@
+"""What a judge reads and what it answers. Plain values, no Django.
+
+A `Dossier` is made of a bundle's files (`manage.py score`) or of stored rows; a judge does
+not know which. It answers with an `Opinion`; `judging.scoring` has set the price.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, BinaryIO
+
+from bouts.bundles.manifest import BuildEntry, ChallengeFile, ClaimEntry, VerdictEntry
+from bouts.evidence import Anchor
+from bouts.excerpts import Values, excerpt
+from bouts.formats.types import Clock, Kind
+from judging.scoring.policy import Judge
+from judging.scoring.reasons import Reason
+
+JsonDict = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One artifact as the judges know it: what it is and whether it could be read."""
+
+    path: str
+    kind: Kind
+    digest: str = ""  # SHA-256 of the content
+    suite: str = ""
+    run: int | None = None
+    log: str = ""
+    is_readable: bool = True
+    reason: str = ""  # why it is not
+    format: str = ""
+    clock: Clock | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What the agent asserted, and where it stands."""
+
+    path: str
+    index: int
+    entry: ClaimEntry
+
+    @property
+    def anchor(self) -> JsonDict:
+        return anchor(self.path, f"json:/claims/{self.index}")
+
+
+@dataclass(frozen=True)
+class Dossier:
+    """All that the judges may read of one match.
+
+    ``load`` yields the values that a readable source's reader gave, ``opened`` opens a
+    source's bytes, both by its path.
+    """
+
+    spec: ChallengeFile
+    build: BuildEntry | None
+    sources: tuple[Source, ...]
+    load: Callable[[str], Iterable[Any]]
+    opened: Callable[[str], AbstractContextManager[BinaryIO]]
+    verdicts: tuple[VerdictEntry, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    starting_paths: frozenset[str] | None = None
+
+    def source(self, path: str) -> Source | None:
+        return next((source for source in self.sources if source.path == path), None)
+
+    def excerpt(self, evidence: Anchor) -> str | None:
+        """Return the text at an anchor; None where it cannot be read or is not there."""
+        source = self.source(evidence.artifact)
+        if source is None:
+            return None
+        path, place = source.path, evidence.where
+        values: Values = (lambda: self.load(path)) if source.is_readable else (lambda: ())
+        return excerpt(place, values, lambda: self.opened(path))
+
+    def of_kind(self, kind: Kind) -> tuple[Source, ...]:
+        return tuple(source for source in self.sources if source.kind is kind)
+
+    def values(self, kind: Kind) -> Iterator[tuple[Source, Any]]:
+        """Yield every value of every readable source of a kind, with its source."""
+        for source in self.of_kind(kind):
+            if source.is_readable:
+                for value in self.load(source.path):
+                    yield source, value
+
+    def answers(self, judge: Judge) -> tuple[VerdictEntry, ...]:
+        """Return what was uploaded as this judge's verdicts."""
+        return tuple(verdict for verdict in self.verdicts if verdict.judge == judge.value)
+
+    def applies(self, judge: Judge) -> bool:
+        """Whether the challenge asks this judge at all."""
+        return judge.value in {name.value for name in self.spec.judges}
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """A judge's answer before it is stored.
+
+    ``score`` is exact, 0 to 100; where it is None, ``reason`` says why. ``why`` is one line
+    for the ledger, ``rationale`` what a person reads; ``detail`` is JSON for the judge's
+    card, with every figure as text. ``is_incomplete`` says that something it needs was
+    missing, although it has a score.
+    """
+
+    judge: Judge
+    score: Fraction | None
+    reason: Reason | None = None
+    why: str = ""
+    rationale: str = ""
+    evidence: tuple[JsonDict, ...] = ()
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    source: str = "own"
+
+
+def anchor(path: str, place: str) -> JsonDict:
+    """Return an anchor as JSON: an artifact's path and a place in it."""
+    return {"artifact": path, "place": place}
+
+
+def matches_any(path: str, globs: Iterable[str]) -> bool:
+    """Whether a path, or any folder above it, matches one of the globs.
+
+    A relative glob is looked for at any depth: ``hidden/*`` forbids ``/srv/x/hidden/a.py``.
+    """
+    parts = [part for part in path.split("/") if part]
+    for glob in globs:
+        pattern = glob.strip("/")
+        wanted = len([part for part in pattern.split("/") if part])
+        starts = [0] if glob.startswith("/") else range(len(parts))
+        for start in starts:
+            for stop in range(start + wanted, len(parts) + 1):
+                if fnmatch.fnmatchcase("/".join(parts[start:stop]), pattern):
+                    return True
+    return False

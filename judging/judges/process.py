@@ -1,0 +1,17 @@
+"""Process: was the work orderly, whatever its result?"""
+
+from __future__ import annotations
+
+from judging.judges.base import Dossier, Opinion
+from judging.judges.telemetry import opinion
+from judging.scoring.halves import process
+from judging.scoring.policy import Judge, Policy
+from judging.scoring.telemetry import Telemetry
+
+
+class ProcessJudge:
+    slug = Judge.PROCESS
+    title = "Process"
+
+    def judge(self, dossier: Dossier, telemetry: Telemetry, policy: Policy) -> Opinion:
+        return opinion(self.slug, dossier, telemetry, process, policy)

@@ -1,0 +1,17 @@
+"""Recovery: what did the agent do when something went wrong?"""
+
+from __future__ import annotations
+
+from judging.judges.base import Dossier, Opinion
+from judging.judges.telemetry import opinion
+from judging.scoring.halves import recovery
+from judging.scoring.policy import Judge, Policy
+from judging.scoring.telemetry import Telemetry
+
+
+class RecoveryJudge:
+    slug = Judge.RECOVERY
+    title = "Recovery"
+
+    def judge(self, dossier: Dossier, telemetry: Telemetry, policy: Policy) -> Opinion:
+        return opinion(self.slug, dossier, telemetry, recovery, policy)

@@ -1,0 +1,203 @@
+"""What Process and Recovery share: the recording of the run, and a half each of metrics and model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+
+from bouts.bundles.manifest import ChallengeFile, VerdictEntry
+from bouts.formats.types import Clock, Event, FileChange, Kind
+from bouts.rules import RatioBase, Suite
+from judging.judges.base import Dossier, JsonDict, Opinion, Source, anchor
+from judging.judges.strategy import evidence_of
+from judging.scoring.exact import exact, plain, score_text
+from judging.scoring.halves import HalvesOutcome
+from judging.scoring.policy import Judge, Policy
+from judging.scoring.reasons import Reason
+from judging.scoring.telemetry import Metric, Recording, Telemetry, analyse
+
+# Episodes of one metric that the breakdown carries; the timeline has them all.
+MOST_EPISODES = 50
+
+Join = Callable[[Telemetry, Mapping[str, int] | None, Policy], HalvesOutcome]
+
+
+def analysed(dossier: Dossier, policy: Policy) -> Telemetry:
+    """Analyse the telemetry of a match; the first file counts where there are several."""
+    source = main_source(dossier)
+    if source is None:
+        return analyse(Recording(()), policy)
+    if not source.is_readable:
+        return analyse(Recording((), absent=Reason.UNREADABLE), policy)
+    spec = dossier.spec
+    events = [event for event in dossier.load(source.path) if isinstance(event, Event)]
+    recording = Recording(
+        events=events,
+        clock=source.clock or Clock.NONE,
+        baseline=_baseline(spec),
+        visible_tests=_visible_tests(spec),
+        budget_s=_budget(spec),
+        tree_paths=dossier.starting_paths,
+        diff_paths=_diff_paths(dossier),
+    )
+    return analyse(recording, policy)
+
+
+def main_source(dossier: Dossier) -> Source | None:
+    """Return the telemetry that is scored: the first that can be read, else the first."""
+    sources = dossier.of_kind(Kind.TELEMETRY)
+    return next((source for source in sources if source.is_readable), next(iter(sources), None))
+
+
+def _baseline(spec: ChallengeFile) -> dict[str, bool]:
+    return {
+        test.id: not test.fails_at_start
+        for test in spec.tests
+        if test.suite is Suite.STATIC and test.fails_at_start is not None
+    }
+
+
+def _visible_tests(spec: ChallengeFile) -> frozenset[str] | None:
+    visible = frozenset(test.id for test in spec.tests if test.suite is Suite.STATIC)
+    return visible or None
+
+
+def _budget(spec: ChallengeFile) -> Fraction | None:
+    if spec.ratio_base is not RatioBase.BUDGET or spec.time_budget_s is None:
+        return None
+    return exact(spec.time_budget_s)
+
+
+def _diff_paths(dossier: Dossier) -> frozenset[str] | None:
+    if not any(source.is_readable for source in dossier.of_kind(Kind.DIFF)):
+        return None
+    changes = (change for _, change in dossier.values(Kind.DIFF) if isinstance(change, FileChange))
+    return frozenset(path for change in changes for path in (change.path, change.old_path) if path)
+
+
+def opinion(
+    judge: Judge, dossier: Dossier, telemetry: Telemetry, join: Join, policy: Policy
+) -> Opinion:
+    """Join the metric half with the model half, where a model has answered."""
+    source = main_source(dossier)
+    path = source.path if source else ""
+    answer = next(iter(dossier.answers(judge)), None)
+    stated = None if answer is None or answer.score is None else exact(answer.score)
+    outcome = join(telemetry, answer.levels if answer else None, policy)
+    score = outcome.score
+    if stated is not None and outcome.reason is not Reason.UNVERIFIED:
+        # A model half that was uploaded as one score stands for the mean of its levels.
+        score = stated if outcome.metrics_half is None else (outcome.metrics_half + stated) / 2
+    model_half = outcome.rubric_half if stated is None else stated
+    return Opinion(
+        judge=judge,
+        score=score,
+        reason=outcome.reason if outcome.reason or score is not None else Reason.NO_MODEL,
+        why=_why(outcome, model_half),
+        rationale=_rationale(outcome, answer),
+        evidence=_evidence(path, outcome, answer),
+        detail={
+            "metrics_half": score_text(outcome.metrics_half),
+            "model_half": score_text(model_half),
+            "marks": [mark.value for mark in outcome.marks],
+            "metrics": {metric.name: _metric(metric, path) for metric in outcome.metrics},
+            "criteria": _criteria(judge, answer, policy),
+            "model": _model(answer),
+            "counts": _counts(telemetry),
+            "telemetry": path,
+        },
+        source="own" if answer is None else "uploaded",
+    )
+
+
+def _why(outcome: HalvesOutcome, model_half: Fraction | None) -> str:
+    if outcome.reason is Reason.UNVERIFIED:
+        return "No test was ever run: unverified"
+    halves = []
+    if outcome.metrics_half is not None:
+        halves.append(f"metrics {plain(outcome.metrics_half)}")
+    if model_half is not None:
+        halves.append(f"model {plain(model_half)}")
+    if len(halves) == 2:
+        return f"½ × {halves[0]} + ½ × {halves[1]}"
+    return f"{halves[0].capitalize()} alone" if halves else ""
+
+
+def _rationale(outcome: HalvesOutcome, answer: VerdictEntry | None) -> str:
+    said = answer.rationale if answer else ""
+    return "\n\n".join(part for part in (outcome.rationale, said) if part)
+
+
+def _evidence(
+    path: str, outcome: HalvesOutcome, answer: VerdictEntry | None
+) -> tuple[JsonDict, ...]:
+    """The events that the metric half rests on, then what the model cites; each once."""
+    anchors = [
+        anchor(path, f"event:{seq}")
+        for metric in outcome.metrics
+        for episode in metric.episodes[:3]
+        for seq in episode.seqs
+    ]
+    anchors += evidence_of(answer) if answer else ()
+    return tuple({(a["artifact"], a["place"]): a for a in anchors}.values())
+
+
+def _metric(metric: Metric, path: str) -> JsonDict:
+    return {
+        "value": None if metric.value is None else _value(metric),
+        "score": score_text(metric.score),
+        "reason": metric.reason.value if metric.reason else None,
+        "reason_text": metric.reason.sentence if metric.reason else None,
+        "good": metric.good,
+        "how": metric.how,
+        "episode_count": len(metric.episodes),
+        "episodes": [
+            {
+                "text": episode.text,
+                "seconds": None if episode.seconds is None else float(episode.seconds),
+                "evidence": [anchor(path, f"event:{seq}") for seq in episode.seqs],
+            }
+            for episode in metric.episodes[:MOST_EPISODES]
+        ],
+    }
+
+
+def _value(metric: Metric) -> float | int:
+    """Return the value rounded as it is shown: whole where it is, else to four places."""
+    assert metric.value is not None
+    value = float(plain(metric.value, 4))
+    return int(value) if value.is_integer() and metric.name.endswith("_s") else value
+
+
+def _criteria(judge: Judge, answer: VerdictEntry | None, policy: Policy) -> JsonDict:
+    rules = policy.halves
+    levels = answer.levels if answer else None
+    return {
+        name: {
+            "level": levels[name] if levels else None,
+            "score": score_text(
+                Fraction(rules.points_a_level * (levels[name] - rules.lowest_level))
+            )
+            if levels
+            else None,
+            "reason": None if levels else "not evaluated: no model",
+        }
+        for name in rules.rubrics[judge]
+    }
+
+
+def _model(answer: VerdictEntry | None) -> JsonDict | None:
+    if answer is None:
+        return None
+    return {
+        "state": answer.state.value if answer.state else "scored",
+        "reason": answer.reason or "",
+        "model": answer.model,
+        "rationale": answer.rationale,
+        "evidence": list(evidence_of(answer)),
+    }
+
+
+def _counts(telemetry: Telemetry) -> JsonDict:
+    counts = telemetry.counts
+    return {name: getattr(counts, name) for name in counts.__slots__}
