@@ -59,7 +59,9 @@ class CaseQuerySet(models.QuerySet):
         )
 
     def held_by(self, user: User, at: datetime | None = None) -> CaseQuerySet:
-        return self.filter(Exists(Claim.objects.live(at).filter(case=OuterRef("pk"), reviewer=user)))
+        return self.filter(
+            Exists(Claim.objects.live(at).filter(case=OuterRef("pk"), reviewer=user))
+        )
 
     # States
 
@@ -123,7 +125,9 @@ class CaseQuerySet(models.QuerySet):
 
     def for_list(self) -> CaseQuerySet:
         """Fetch all that a row of the queue shows, so that templates run no query."""
-        return self.select_related("match__challenge", "bundle__challenge_version").prefetch_related(
+        return self.select_related(
+            "match__challenge", "bundle__challenge_version"
+        ).prefetch_related(
             models.Prefetch("claims", Claim.objects.open().select_related("reviewer"))
         )
 
@@ -217,7 +221,9 @@ class Case(models.Model):
                 condition=~Q(state="void"),
                 name="one_case_per_question",
             ),
-            models.CheckConstraint(condition=~Q(state="claimed"), name="claimed_is_read_off_leases"),
+            models.CheckConstraint(
+                condition=~Q(state="claimed"), name="claimed_is_read_off_leases"
+            ),
             models.CheckConstraint(
                 condition=Q(state__in=["decided", "void"]) ^ Q(closed_at=None),
                 name="closed_when_settled",
@@ -471,4 +477,3 @@ class Conflict(models.Model):
 
     def __str__(self) -> str:
         return f"{self.reviewer} with {self.team or self.match}"
-

@@ -1,0 +1,28 @@
+"""What gets written on a case, and when: one transaction each, that locks, checks, writes."""
+
+from adjudication.actions.claims import (
+    claim_case,
+    claim_next,
+    decline,
+    release,
+    renew,
+    save_draft,
+    take_over,
+)
+from adjudication.actions.conflicts import declare_conflict
+from adjudication.actions.rulings import Decision, commit_score, correct_ruling, rule
+
+__all__ = [
+    "Decision",
+    "claim_case",
+    "claim_next",
+    "commit_score",
+    "correct_ruling",
+    "declare_conflict",
+    "decline",
+    "release",
+    "renew",
+    "rule",
+    "save_draft",
+    "take_over",
+]

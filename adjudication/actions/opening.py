@@ -1,0 +1,178 @@
+"""Which questions are put to people: cases follow the scorecards of their match."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from adjudication.actions.claims import end_claims
+from adjudication.models import Case, Claim
+from adjudication.outcomes import WITH_A_SECOND
+from bouts import audit
+from bouts.rules import Stakes
+from judging.models import Finding, Scorecard, Verdict
+from judging.scoring.policy import Judge
+
+# Those that the rules open and close. A review that somebody asked for, or a random audit,
+# is opened by its own action and ends only with a ruling or with its evidence.
+OPENED_BY_RULE = frozenset(
+    {
+        Case.Reason.PANEL_DISAGREEMENT,
+        Case.Reason.PANEL_INCOMPLETE,
+        Case.Reason.PANEL_CHAINED,
+        Case.Reason.OBJECTIVE_NARRATIVE_CONFLICT,
+        Case.Reason.INTEGRITY_QUARANTINE,
+        Case.Reason.INTEGRITY_REVIEW,
+    }
+)
+
+NEW_EVIDENCE = "A new upload changed the evidence; the rule applies afresh."
+NO_LONGER_ASKED = "The rules no longer ask this question."
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, on which evidence. An empty finding key asks for the Strategy score."""
+
+    finding_key: str
+    evidence_digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An entry of a breakdown's ``cases``."""
+
+    question: Question
+    reason: str
+    blocking: bool
+    is_open: bool
+
+    @classmethod
+    def of(cls, entry: dict[str, Any]) -> Asked:
+        return cls(
+            Question(entry["finding_key"], entry["evidence_digest"]),
+            entry["reason"],
+            entry["blocking"],
+            entry["status"] == "open",
+        )
+
+
+@transaction.atomic
+def follow_scorecard(scorecard: Scorecard) -> None:
+    """Open, move, settle and void the cases of a match as its new scorecard says.
+
+    A case whose evidence is the same moves on to the new revision with all that was done on
+    it. One whose evidence is gone is void. The same scorecard twice changes nothing.
+    """
+    at = timezone.now()
+    asked = [Asked.of(entry) for entry in scorecard.breakdown["cases"]]
+    standing = _standing_questions(scorecard)
+    cases = Case.objects.filter(match=scorecard.match_id).exclude(state=Case.State.VOID)
+    for case in cases.select_for_update().order_by("pk"):
+        _follow(case, scorecard, asked, standing, at)
+    for entry in asked:
+        if entry.is_open:
+            _open(entry, scorecard, at)
+
+
+def _standing_questions(scorecard: Scorecard) -> frozenset[Question]:
+    """Return the questions whose evidence is that of this scorecard, asked or not."""
+    panels = Verdict.objects.filter(
+        bundle=scorecard.bundle_id, judge=Judge.STRATEGY.value, seat="", is_live=True
+    )
+    findings = Finding.objects.filter(bundle=scorecard.bundle_id, is_live=True)
+    return frozenset(
+        [Question("", digest) for digest in panels.values_list("evidence_digest", flat=True)]
+        + [Question(key, key) for key in findings.values_list("key", flat=True)]
+    )
+
+
+def _follow(
+    case: Case,
+    scorecard: Scorecard,
+    asked: Iterable[Asked],
+    standing: Collection[Question],
+    at: datetime,
+) -> None:
+    if case.scorecard_id == scorecard.pk:
+        return
+    question = question_of(case)
+    if question not in standing:
+        _close(case, Case.State.VOID, NEW_EVIDENCE, at)
+        return
+    case.bundle_id, case.scorecard_id = scorecard.bundle_id, scorecard.pk
+    case.version += 1
+    entries = [entry for entry in asked if entry.question == question]
+    if not case.is_settled and case.reason in OPENED_BY_RULE:
+        _follow_rule(case, entries, at)
+    case.save()
+
+
+def _follow_rule(case: Case, entries: list[Asked], at: datetime) -> None:
+    """Do to an unsettled case what the rules now say of its question."""
+    if any(not entry.is_open for entry in entries):
+        _close(case, Case.State.DECIDED, _settled_by(case), at)
+        return
+    same = [entry for entry in entries if entry.reason == case.reason]
+    # A finding is one question, whatever it is called: confidence and severity may change.
+    now = same or (entries if case.is_on_finding else [])
+    if not now:
+        _close(case, Case.State.VOID, NO_LONGER_ASKED, at)
+        return
+    case.reason, case.blocking = now[0].reason, now[0].blocking
+
+
+def _settled_by(case: Case) -> str:
+    other = (
+        Case.objects.on_the_question_of(case)
+        .filter(state=Case.State.DECIDED, closed_reason="")
+        .order_by("-closed_at")
+        .first()
+    )
+    return f"Settled by the ruling on {other}." if other else "Settled by an earlier ruling."
+
+
+def _close(case: Case, state: Case.State, reason: str, at: datetime) -> None:
+    was = case.state
+    end_claims(case, Claim.End.SETTLED, at)
+    case.state, case.closed_at, case.closed_reason = state, at, reason
+    case.save()
+    audit.record(None, "close_case", case, {"state": was}, {"state": state.value}, reason)
+
+
+def _open(entry: Asked, scorecard: Scorecard, at: datetime) -> None:
+    """Open a case, unless the question is put already."""
+    key = {
+        "match_id": scorecard.match_id,
+        "reason": entry.reason,
+        "finding_key": entry.question.finding_key,
+    }
+    standing = Case.objects.exclude(state=Case.State.VOID).filter(**key).first()
+    if standing is not None:
+        if not standing.is_settled:
+            return
+        # The ruling of a settled case holds only as long as the scorecard knows of it.
+        _close(standing, Case.State.VOID, NEW_EVIDENCE, at)
+    stakes = scorecard.bundle.challenge_version.spec.stakes
+    case = Case.objects.create(
+        **key,
+        bundle_id=scorecard.bundle_id,
+        scorecard=scorecard,
+        blocking=entry.blocking,
+        evidence_digest=entry.question.evidence_digest,
+        stakes=stakes,
+        slots=WITH_A_SECOND if stakes == Stakes.HIGH else 1,
+        opened_at=at,
+    )
+    audit.record(
+        None, "open_case", case, None, {"reason": entry.reason, "match": scorecard.match.slug}
+    )
+
+
+def question_of(case: Case) -> Question:
+    return Question(case.finding_key, case.evidence_digest)

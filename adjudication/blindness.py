@@ -1,0 +1,120 @@
+"""Coming to a case blind: for whom a match is dark, and what its texts must not say."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+from django.db.models import Exists, OuterRef
+
+from adjudication.models import BlindScore, Case, Decline
+from bouts.disclosure import pattern_of
+from bouts.models import Agent, Bundle, User
+from bouts.rules import Seat
+from judging.models import Verdict
+
+Item = TypeVar("Item")
+
+WITHHELD = "[withheld]"
+
+# What the models of the panel's vendors are called. A rationale that opens with "As Claude"
+# would tell whose it is.
+HOUSE_NAMES = ("claude", "sonnet", "opus", "haiku", "chatgpt", "gpt", "gemini")
+SHORTEST_NAME = 3
+
+
+def blindfold(user: User, match_ids: Collection[int]) -> set[int]:
+    """Return the matches of which this reviewer must see nothing yet; see `bouts.disclosure`.
+
+    Those with an unsettled case on a question that they have given no blind score on. Whoever
+    declined a case is not asked again and may look. Whoever is in conflict with a match is
+    not asked either, and yet stays in the dark while its cases are open: nothing there is
+    their business.
+    """
+    same_question = Case.objects.filter(
+        match=OuterRef("match"),
+        finding_key=OuterRef("finding_key"),
+        evidence_digest=OuterRef("evidence_digest"),
+    )
+    committed = BlindScore.objects.filter(reviewer=user, case__in=same_question.values("pk"))
+    declined = Decline.objects.filter(reviewer=user, case=OuterRef("pk"))
+    dark = Case.objects.unsettled().filter(match__in=match_ids)
+    return set(
+        dark.exclude(Exists(committed)).exclude(Exists(declined)).values_list("match", flat=True)
+    )
+
+
+def shuffled(items: Sequence[Item], case: Case, reviewer: User) -> list[Item]:
+    """Return items in an order of this reviewer's own, the same each time they look."""
+    seed = hashlib.sha256(f"{case.pk}/{reviewer.pk}".encode()).digest()
+    return random.Random(seed).sample(list(items), len(items))
+
+
+@dataclass(frozen=True)
+class Scrubber:
+    """Takes out of texts what nobody who judges may know (SCORING.md, 7)."""
+
+    names: tuple[str, ...] = ()  # agent, team, models: only where they stand as words
+    hidden_words: tuple[str, ...] = ()  # whatever names or quotes a hidden test
+
+    def __call__(self, text: str) -> str:
+        for pattern in self._patterns:
+            text = pattern.sub(WITHHELD, text)
+        return text
+
+    @cached_property
+    def _patterns(self) -> tuple[re.Pattern[str], ...]:
+        whole_words = "|".join(
+            rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])"
+            for name in sorted(set(self.names), key=len, reverse=True)
+            if len(name) >= SHORTEST_NAME
+        )
+        patterns = [pattern_of(self.hidden_words)]
+        if whole_words:
+            patterns.append(re.compile(whole_words, re.IGNORECASE))
+        return tuple(pattern for pattern in patterns if pattern)
+
+
+def scrubber_of(bundle: Bundle, *, quotes_hidden_tests: bool) -> Scrubber:
+    """Return the scrubber of a match's texts.
+
+    `quotes_hidden_tests` lets what quotes a hidden test stand: a finding about reading such
+    a test cannot be judged without it.
+    """
+    match = bundle.match
+    models = Verdict.objects.filter(bundle=bundle).exclude(model="").values_list("model", flat=True)
+    return Scrubber(
+        names=(
+            *names_of(match.agent),
+            match.slug,
+            match.bout,
+            *Seat,
+            *HOUSE_NAMES,
+            *_spellings(models),
+        ),
+        hidden_words=() if quotes_hidden_tests else tuple(bundle.hidden_words),
+    )
+
+
+def names_of(agent: Agent) -> tuple[str, ...]:
+    """Return all by which an agent may be known."""
+    return (
+        agent.team.name,
+        agent.team.slug,
+        agent.name,
+        *_spellings([agent.base_model, agent.scaffold]),
+    )
+
+
+def _spellings(models: Iterable[str]) -> list[str]:
+    """Return each model as it is, without its vendor (``openai/gpt-4o``) and without its date."""
+    spellings = []
+    for model in models:
+        bare = model.rpartition("/")[2]
+        spellings += [model, bare, re.sub(r"-\d{4}-?\d{2}-?\d{2}$", "", bare)]
+    return [spelling for spelling in spellings if spelling]
