@@ -244,10 +244,15 @@ CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
-    "pick up what a dead worker left": {"task": "judging.tasks.sweep", "schedule": 30.0},
+    "pick up judging that a dead worker left": {"task": "judging.tasks.sweep", "schedule": 30.0},
+    "pick up uploads that a dead worker left": {
+        "task": "bouts.tasks.sweep_uploads",
+        "schedule": 30.0,
+    },
 }
 STEP_LEASE = timedelta(seconds=env.whole("BOUTS_STEP_LEASE_S", 120, least=1))
 STEP_ATTEMPTS = 3
+UPLOAD_LEASE = timedelta(minutes=10)  # as long as the largest bundle may take
 
 # Adjudication (SCORING.md, 8)
 

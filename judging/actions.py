@@ -15,17 +15,22 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from bouts import audit
-from bouts.formats.types import Kind
 from bouts.models import Bundle, Challenge, Match, User
 from judging import standings
-from judging.breakdown import Answers, FindingRecord, Scored, claims_json, digest_of, score
+from judging.breakdown import Answers, FindingRecord, Scored, claims_json, score
 from judging.dossiers import dossier_of
-from judging.judges.base import Dossier, Opinion
+from judging.judges.base import Dossier, Opinion, digest_of
 from judging.judges.integrity import Found, IntegrityJudge
 from judging.judges.objective import ObjectiveJudge, tests_of
 from judging.judges.process import ProcessJudge
 from judging.judges.recovery import RecoveryJudge
-from judging.judges.strategy import SCORED, SeatAnswer, StrategyJudge, StrategyRuling
+from judging.judges.strategy import (
+    SCORED,
+    SeatAnswer,
+    StrategyJudge,
+    StrategyRuling,
+    strategy_digest,
+)
 from judging.judges.telemetry import analysed
 from judging.models import Finding, Scorecard, Step, Verdict
 from judging.scoring.exact import rounded, score_text
@@ -38,9 +43,6 @@ logger = logging.getLogger(__name__)
 
 RULING = "ruling"  # the seat of a reviewer's word on the Strategy score
 UPHELD = "upheld"  # its state where the rule's number stands
-
-# What the panel has seen, apart from its own words: a ruling holds as long as it is the same.
-PANEL_KINDS = {Kind.TELEMETRY, Kind.DIFF, Kind.PLAN, Kind.DELIVERABLE}
 
 
 class ChallengeFrozen(Exception):
@@ -296,12 +298,6 @@ WORK: Mapping[Step.Name, Callable[[Work], None]] = {
     Step.Name.INTEGRITY: judge_integrity,
     Step.Name.SCORECARD: compose_scorecard,
 }
-
-
-def strategy_digest(dossier: Dossier, seats: tuple[SeatAnswer, ...]) -> str:
-    """Digest what the panel saw and said: a ruling holds for just this."""
-    seen = sorted(source.digest for source in dossier.sources if source.kind in PANEL_KINDS)
-    return digest_of({"seen": seen, "said": [seat.as_json() for seat in seats]})
 
 
 def _store_opinion(bundle: Bundle, opinion: Opinion) -> None:

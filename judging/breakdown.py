@@ -7,13 +7,9 @@ withheld; `bouts.disclosure` and `judging.views` cut it to size for a viewer.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
-
-import orjson
 
 from bouts.bundles.manifest import ChallengeFile
 from judging.judges.base import JsonDict, Opinion
@@ -26,7 +22,7 @@ from judging.scoring.composite import (
     compose,
     provisional_range,
 )
-from judging.scoring.exact import exact, rounded, score_text
+from judging.scoring.exact import rounded, score_text
 from judging.scoring.integrity import (
     Confidence,
     Finding,
@@ -36,7 +32,7 @@ from judging.scoring.integrity import (
     Status,
     weigh_findings,
 )
-from judging.scoring.panel import Branch
+from judging.scoring.panel import settle
 from judging.scoring.policy import WEIGHED, Consequence, Judge, Policy
 from judging.scoring.reasons import Reason
 from judging.scoring.weights import Weights, checked_weights
@@ -225,17 +221,16 @@ def _strategy_cases(answers: Answers, policy: Policy) -> list[Case]:
     if strategy is None or Judge.STRATEGY.value not in {j.value for j in answers.spec.judges}:
         return []
     is_open = strategy.detail.get("ruling") is None
-    branch = Branch(strategy.detail["branch"])
+    panel = settle({answer.seat: answer.score for answer in answers.seats}, policy)
     cases = []
-    if branch.case:
-        cases.append(Case(branch.case, branch.is_flagged, is_open, answers.strategy_digest))
+    if panel.branch.case:
+        cases.append(Case(panel.branch.case, panel.is_flagged, is_open, answers.strategy_digest))
     objective = answers.opinions.get(Judge.OBJECTIVE)
-    panel_score = strategy.detail.get("panel_score")
     if (
-        panel_score is not None
+        panel.score is not None
         and objective is not None
         and objective.score is not None
-        and exact(panel_score) >= policy.cases.conflict_strategy_from
+        and panel.score >= policy.cases.conflict_strategy_from
         and objective.score < policy.cases.conflict_objective_below
     ):
         cases.append(Case("objective_narrative_conflict", False, is_open, answers.strategy_digest))
@@ -358,11 +353,6 @@ def _finding(line: FindingLine, record: FindingRecord, policy: Policy) -> JsonDi
         "decided_at": record.decided_at,
         "evidence": list(record.evidence),
     }
-
-
-def digest_of(value: Any) -> str:
-    """Return the SHA-256 of a JSON value, however its keys are ordered."""
-    return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def claims_json(records: Sequence[ClaimRecord]) -> tuple[JsonDict, ...]:

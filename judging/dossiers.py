@@ -10,7 +10,7 @@ from bouts import blobs, chunks
 from bouts.bundles.documents import parse
 from bouts.bundles.loading import LoadedBundle
 from bouts.bundles.manifest import ChallengeFile, ClaimsFile, MatchFile, VerdictEntry, VerdictsFile
-from bouts.bundles.reading import Reading, State, read_artifact
+from bouts.bundles.reading import Reading, State, readings, refuse_dangling
 from bouts.formats.types import Clock, Kind, Outcome
 from bouts.formats.types import TestResult as Result
 from bouts.models import Artifact, Bundle, TestResult
@@ -96,22 +96,21 @@ def _document(artifact: Artifact) -> Any:
 
 
 class FileDossier:
-    """A bundle's files, read and kept in memory: for `manage.py score`, which stores nothing."""
+    """A bundle's files, read and kept in memory: for `manage.py score`, which stores nothing.
+
+    Raises `Refused` where evidence points nowhere, as ingest would. Values of a file that
+    turned out unreadable are there but not asked for: its source says that it is.
+    """
 
     def __init__(
         self, loaded: LoadedBundle, spec: ChallengeFile, tree: Iterable[str] | None
     ) -> None:
         self._loaded = loaded
         self._values: dict[str, list[Any]] = {}
-        anchors = [anchor for _, _, anchor in loaded.anchors()]
-        self.readings: list[Reading] = []
-        for entry in loaded.manifest.entries:
-            values: list[Any] = []
-            wanted = [anchor for anchor in anchors if anchor.artifact == entry.path]
-            file = loaded.members[entry.path].file
-            reading = read_artifact(entry, file, values.append, wanted)
-            self.readings.append(reading)
-            self._values[entry.path] = [] if reading.state is State.UNREADABLE else values
+        self.readings = tuple(
+            readings(loaded, lambda entry: self._values.setdefault(entry.path, []).append)
+        )
+        refuse_dangling(loaded, self.readings)
         self.dossier = Dossier(
             spec=spec,
             build=loaded.manifest.build,

@@ -6,8 +6,7 @@ unreadable is rewound and stored as that. Nothing of a refused bundle stays.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -19,10 +18,9 @@ from bouts import blobs, chunks
 from bouts.bundles.errors import Fault, Refused
 from bouts.bundles.loading import MATCH, LoadedBundle, LoadedChallenge
 from bouts.bundles.manifest import ArtifactEntry
-from bouts.bundles.reading import Reading, State, read_artifact
+from bouts.bundles.reading import Reading, State, readings, refuse_dangling
 from bouts.copying import Spool, next_keys
 from bouts.disclosure import hidden_words, pattern_of
-from bouts.evidence import Anchor
 from bouts.formats.types import Kind
 from bouts.formats.types import TestResult as Result
 from bouts.models import (
@@ -208,49 +206,39 @@ class _Ingest:
 
     def read(self) -> None:
         """Read every artifact into the spools; refuse evidence that points nowhere."""
-        anchors: dict[str, list[Anchor]] = defaultdict(list)
-        for _, _, anchor in self.loaded.anchors():
-            anchors[anchor.artifact].append(anchor)
         entries = self.loaded.manifest.entries
-        keys = next_keys(Artifact, len(entries)) if entries else []
-        for key, entry in zip(keys, entries, strict=True):
-            file = self.loaded.members[entry.path].file
-            self.readings.append((key, self._read(key, entry, file, anchors[entry.path])))
-        self._refuse_dangling()
+        keys = dict(zip(entries, next_keys(Artifact, len(entries)), strict=True))
+        marks = hidden_before = None
+        packer: _ChunkSink | None = None
+
+        def sink_of(entry: ArtifactEntry) -> Callable[[Any], None]:
+            nonlocal marks, hidden_before, packer
+            marks, hidden_before = (
+                (self.results.mark(), self.packed.mark()),
+                len(self.hidden_results),
+            )
+            if entry.kind is Kind.TESTS:
+                packer = None
+                kept = None if entry.suite is Suite.STATIC else self.hidden_results
+                return _ResultSink(keys[entry], self.results, kept).add
+            packer = _ChunkSink(keys[entry], self.packed)
+            return packer.add
+
+        for reading in readings(self.loaded, sink_of):
+            if packer:
+                packer.close()
+            if reading.state is State.UNREADABLE:
+                self.results.rewind(marks[0])
+                self.packed.rewind(marks[1])
+                del self.hidden_results[hidden_before:]
+            self.readings.append((keys[reading.entry], reading))
+        refuse_dangling(self.loaded, [reading for _, reading in self.readings])
         spec = self.version.spec
         self.words = hidden_words(
             [test for test in spec.tests if test.suite is not Suite.STATIC],
             [test for test in spec.tests if test.suite is Suite.STATIC],
             self.hidden_results,
         )
-
-    def _read(self, key: int, entry: ArtifactEntry, file: Path, anchors: list[Anchor]) -> Reading:
-        marks = self.results.mark(), self.packed.mark()
-        if entry.kind is Kind.TESTS:
-            is_hidden = entry.suite is not Suite.STATIC
-            seen = len(self.hidden_results)
-            sink = _ResultSink(key, self.results, self.hidden_results if is_hidden else None)
-            reading = read_artifact(entry, file, sink.add, anchors)
-            if reading.state is State.UNREADABLE:
-                del self.hidden_results[seen:]
-        else:
-            sink = _ChunkSink(key, self.packed)
-            reading = read_artifact(entry, file, sink.add, anchors)
-            sink.close()
-        if reading.state is State.UNREADABLE:
-            self.results.rewind(marks[0])
-            self.packed.rewind(marks[1])
-        return reading
-
-    def _refuse_dangling(self) -> None:
-        missing = {anchor for _, reading in self.readings for anchor in reading.missing}
-        faults = [
-            Fault(path, f"{where}.place", anchor.place, f"A place that {anchor.artifact} has")
-            for path, where, anchor in self.loaded.anchors()
-            if anchor in missing
-        ]
-        if faults:
-            raise Refused(faults)
 
     def write(self, bundle: Bundle, new_blobs: list[str]) -> None:
         """Write contents, artifacts and values."""

@@ -116,6 +116,33 @@ def load_challenge(
         yield _challenge(data, CHALLENGE, unpacked, limits)
 
 
+@contextmanager
+def load_upload(
+    source: Source,
+    *,
+    name: str,
+    limits: Limits,
+    known: Known = NOTHING_KNOWN,
+    into: Path | None = None,
+) -> Iterator[LoadedBundle | LoadedChallenge]:
+    """Load whichever of the two an upload is; what is neither is refused as a match bundle.
+
+    Raises `Refused` with all its faults.
+    """
+    if (data := _bare_document(source, limits)) is not None:
+        yield _challenge(data, name, Unpacked(name=name, root=Path()), limits)
+        return
+    with unpack(source, name=name, limits=limits, into=into) as unpacked:
+        unpacked.enter(MATCH)
+        if MATCH not in unpacked.members:
+            unpacked.enter(CHALLENGE)
+        if MATCH not in unpacked.members and CHALLENGE in unpacked.members:
+            data = _document_bytes(unpacked, CHALLENGE, limits)
+            yield _challenge(data, CHALLENGE, unpacked, limits)
+        else:
+            yield _Bundle(unpacked, limits, known).loaded()
+
+
 # A match bundle
 
 

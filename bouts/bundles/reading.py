@@ -7,12 +7,15 @@ an empty result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from bouts.bundles.errors import Fault, Refused
+from bouts.bundles.loading import LoadedBundle
 from bouts.bundles.manifest import ArtifactEntry
 from bouts.bundles.places import PlaceCheck
 from bouts.evidence import Anchor
@@ -41,6 +44,30 @@ class Reading:
     place: str = ""
     report: Report = field(default_factory=Report)
     missing: list[Anchor] = field(default_factory=list)  # evidence that points nowhere
+
+
+def readings(
+    loaded: LoadedBundle, sink_of: Callable[[ArtifactEntry], Callable[[Any], None]]
+) -> Iterator[Reading]:
+    """Read every artifact of a bundle in order; each value goes to its artifact's sink."""
+    anchors: dict[str, list[Anchor]] = defaultdict(list)
+    for _, _, anchor in loaded.anchors():
+        anchors[anchor.artifact].append(anchor)
+    for entry in loaded.manifest.entries:
+        file = loaded.members[entry.path].file
+        yield read_artifact(entry, file, sink_of(entry), anchors[entry.path])
+
+
+def refuse_dangling(loaded: LoadedBundle, read: Iterable[Reading]) -> None:
+    """Raise `Refused` where evidence points to a place that its artifact does not have."""
+    missing = {anchor for reading in read for anchor in reading.missing}
+    faults = [
+        Fault(path, f"{where}.place", anchor.place, f"A place that {anchor.artifact} has")
+        for path, where, anchor in loaded.anchors()
+        if anchor in missing
+    ]
+    if faults:
+        raise Refused(faults)
 
 
 def read_artifact(

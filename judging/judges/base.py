@@ -7,11 +7,14 @@ not know which. It answers with an `Opinion`; `judging.scoring` has set the pric
 from __future__ import annotations
 
 import fnmatch
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, BinaryIO
+
+import orjson
 
 from bouts.bundles.manifest import BuildEntry, ChallengeFile, ClaimEntry, VerdictEntry
 from bouts.evidence import Anchor
@@ -140,3 +143,8 @@ def matches_any(path: str, globs: Iterable[str]) -> bool:
                 if fnmatch.fnmatchcase("/".join(parts[start:stop]), pattern):
                     return True
     return False
+
+
+def digest_of(value: Any) -> str:
+    """Return the SHA-256 of a JSON value, however its keys are ordered."""
+    return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()

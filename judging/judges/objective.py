@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-import orjson
-
 from bouts.bundles.manifest import TestEntry
 from bouts.formats.types import Crash, FileChange, Kind, Outcome, Sample, ScanFinding, TestResult
 from bouts.rules import Suite
-from judging.judges.base import Dossier, JsonDict, Opinion, Source, anchor
+from judging.judges.base import Dossier, JsonDict, Opinion, Source, anchor, digest_of
 from judging.scoring.exact import exact, plain, score_text
 from judging.scoring.objective import (
     GradedTest,
@@ -374,8 +371,7 @@ def _bundle(
         "crashes": crashes,
         "scan": critical,
     }
-    canonical = orjson.dumps(bundle, option=orjson.OPT_SORT_KEYS)
-    return {**bundle, "digest": hashlib.sha256(canonical).hexdigest()}
+    return {**bundle, "digest": digest_of(bundle)}
 
 
 def _rationale(

@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from bouts.bundles.manifest import VerdictEntry
-from judging.judges.base import Dossier, JsonDict, Opinion
+from bouts.formats.types import Kind
+from judging.judges.base import Dossier, JsonDict, Opinion, digest_of
 from judging.scoring.exact import exact, mean, score_text
 from judging.scoring.panel import Branch, PanelOutcome, settle
 from judging.scoring.policy import Judge, Policy
 from judging.scoring.reasons import Reason
 
 SCORED = "scored"
+
+# What a panel is shown of a bundle's files (SCORING.md, 7), apart from its own words.
+PANEL_KINDS = frozenset({Kind.TELEMETRY, Kind.DIFF, Kind.PLAN, Kind.DELIVERABLE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,3 +146,9 @@ def _why(panel: PanelOutcome, ruling: StrategyRuling | None) -> str:
     if ruling.score is None:
         return "A reviewer upheld the number of the rule"
     return "A reviewer ruled"
+
+
+def strategy_digest(dossier: Dossier, seats: Sequence[SeatAnswer]) -> str:
+    """Digest what the panel saw and said: a ruling holds for just this."""
+    seen = sorted(source.digest for source in dossier.sources if source.kind in PANEL_KINDS)
+    return digest_of({"seen": seen, "said": [seat.as_json() for seat in seats]})

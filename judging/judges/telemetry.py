@@ -103,7 +103,7 @@ def opinion(
             "metrics": {metric.name: _metric(metric, path) for metric in outcome.metrics},
             "criteria": _criteria(judge, answer, policy),
             "model": _model(answer),
-            "counts": _counts(telemetry),
+            "counts": None if telemetry.absent else _counts(telemetry),
             "telemetry": path,
         },
         source="own" if answer is None else "uploaded",

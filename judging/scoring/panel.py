@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from judging.scoring.exact import HUNDRED, ZERO, mean, plain
 from judging.scoring.policy import Policy
+from judging.scoring.reasons import Reason
 
 MOST_SEATS = 3
 
@@ -64,6 +65,11 @@ class PanelOutcome:
     @property
     def is_flagged(self) -> bool:
         return self.branch.is_flagged
+
+    @property
+    def reason(self) -> Reason | None:
+        """Why there is no score; None where there is one."""
+        return Reason(self.branch.value) if self.score is None else None
 
 
 def settle(votes: Mapping[str, Fraction | None], policy: Policy) -> PanelOutcome:
