@@ -135,8 +135,9 @@ def run(children: list[Child]) -> NoReturn:
         children += start(address, settings.DATA_DIR, database_is_ours=database_is_ours)
         if database_is_ours:
             add_samples()
+        greeting = greet(address, database_is_ours=database_is_ours)
         wait_for_answer(address, children)
-        greet(address, database_is_ours=database_is_ours)
+        print(greeting, flush=True)
         while True:
             for child in children:
                 child.check()
@@ -221,21 +222,23 @@ def wait_for_answer(address: Address, children: list[Child]) -> None:
     raise Trouble(f"The site has not answered for {START_TIMEOUT_S} s. See {children[-1].log}.")
 
 
-def greet(address: Address, *, database_is_ours: bool) -> None:
-    """Print the address and who may sign in, a line each."""
+def greet(address: Address, *, database_is_ours: bool) -> str:
+    """Say where it is and who may sign in, a line each."""
     from django.db import connection
 
     from bouts import samples
     from bouts.models import User
 
-    print(f"Bouts is at http://{address.near} (Ctrl-C stops it)")
+    lines = [f"Bouts is at http://{address.near} (Ctrl-C stops it)"]
     if database_is_ours:
-        for login in samples.usable_logins():
-            print(f"  {login.role:<10}  {login.username:<5}  {login.password}")
+        lines += [
+            f"  {login.role:<10}  {login.username:<5}  {login.password}"
+            for login in samples.usable_logins()
+        ]
     elif not User.objects.filter(is_superuser=True).exists():
-        print("Nobody administers it yet. Run: .venv/bin/python manage.py createsuperuser")
-    sys.stdout.flush()
-    connection.close()
+        lines += ["Nobody administers it yet. Run: .venv/bin/python manage.py createsuperuser"]
+    connection.close()  # from here on, we only watch
+    return "\n".join(lines)
 
 
 def stop(children: list[Child]) -> None:
