@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
@@ -17,11 +18,12 @@ LEADS = frozenset({User.Role.LEAD, User.Role.ADMIN, User.Role.OPS})
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """An entry of the main menu: whom it is for, and the name of its page."""
+    """An entry of the main menu: the name of its page, whom it is for, and what lies behind it."""
 
     label: str
     page: str
     roles: frozenset[str]
+    rooms: tuple[str, ...] = ()
 
 
 # A page of an app above is named, never imported.
@@ -34,7 +36,12 @@ DOORS = (
     Door("Work", "judging:work_list", OPERATORS),
     Door("Upload", "bouts:upload_create", OPERATORS),
     Door("Team", "bouts:team_list", EVERYBODY - OPERATORS),
-    Door("People", "bouts:person_list", OPERATORS),
+    Door(
+        "People",
+        "bouts:person_list",
+        OPERATORS,
+        ("bouts:invitation_list", "bouts:team_list", "bouts:audit_list"),
+    ),
 )
 
 
@@ -42,21 +49,34 @@ def masthead(request: HttpRequest) -> dict[str, object]:
     """Return the main menu as (label, address, whether it holds this page)."""
     if not request.user.is_authenticated:
         return {"doors": []}
-    doors = [
-        (door.label, address)
+    doors = doors_for(request.user.role)
+    depths = {label: depth_of(request.path, addresses) for label, addresses in doors}
+    here = max(depths, key=depths.__getitem__)
+    return {
+        "doors": [
+            (label, addresses[0], label == here and depths[label] > 0) for label, addresses in doors
+        ]
+    }
+
+
+def depth_of(path: str, addresses: tuple[str, ...]) -> int:
+    """Return how much of the path the longest fitting address covers; 0 where none fits."""
+    return max((len(address) for address in addresses if path.startswith(address)), default=0)
+
+
+@cache  # every page needs them, and they never change while a process lives
+def doors_for(role: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return what a role sees: (label, addresses behind it), its own page first."""
+    return tuple(
+        (door.label, tuple(map(reverse, (door.page, *door.rooms))))
         for door in DOORS
-        if request.user.role in door.roles and (address := address_of(door.page))
-    ]
-    # The longest address that this page lies under, so that only one entry is marked.
-    here = max(
-        (address for _, address in doors if request.path.startswith(address)), key=len, default=None
+        if role in door.roles and exists(door.page)
     )
-    return {"doors": [(label, address, address == here) for label, address in doors]}
 
 
-def address_of(page: str) -> str | None:
-    """Return the address of a page, or None where this installation has no such page."""
+def exists(page: str) -> bool:
     try:
-        return reverse(page)
+        reverse(page)
     except NoReverseMatch:
-        return None
+        return False
+    return True

@@ -131,7 +131,7 @@ class InvitationForm(forms.Form):
 
 
 class RoleForm(forms.Form):
-    role = forms.ChoiceField()
+    role = forms.ChoiceField(label="New role")
     reason = forms.CharField(max_length=500, required=False)
 
     def __init__(self, by: User, *args: Any, **kwargs: Any) -> None:
@@ -196,7 +196,7 @@ class PersonFilter(forms.Form):
 
 
 class AuditFilter(forms.Form):
-    subject = forms.CharField(max_length=200, required=False)
-    action = forms.CharField(max_length=60, required=False)
+    subject = forms.CharField(label="Subject starts with", max_length=200, required=False)
+    action = forms.CharField(label="Action starts with", max_length=60, required=False)
     person = forms.CharField(label="Who", max_length=60, required=False)
     before = forms.IntegerField(required=False, min_value=1, max_value=2**63 - 1)

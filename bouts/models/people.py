@@ -27,7 +27,8 @@ class TeamQuerySet(models.QuerySet):
 
     def with_sizes(self) -> TeamQuerySet:
         """Add `size`, the number of active members."""
-        return self.annotate(size=Count("members", filter=Q(members__is_active=True)))
+        size = Count("members", filter=Q(members__is_active=True))
+        return self.annotate(size=size).order_by("name")  # grouping drops the usual order
 
 
 class Team(models.Model):

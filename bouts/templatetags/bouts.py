@@ -5,6 +5,7 @@ Unknown is "n/a", a minus is a real minus, a time has its zone.
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -19,6 +20,8 @@ register = template.Library()
 
 MINUS = "\N{MINUS SIGN}"
 NOT_AVAILABLE = "n/a"
+# As DjangoJSONEncoder writes a time.
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 UNITS = ("B", "kB", "MB", "GB", "TB")
 
 Number = Decimal | int | float | str
@@ -89,6 +92,10 @@ def _day(moment: date) -> str:
     return f"{moment.day} {moment:%b %Y}"
 
 
+def _clock(moment: datetime) -> str:
+    return f"{moment:%H:%M}"
+
+
 @register.filter
 def when(value: datetime | str | None, form: str = "") -> str:
     """``12 Mar 2026, 14:02 UTC`` in a time element; without the year where form is ``short``.
@@ -100,10 +107,10 @@ def when(value: datetime | str | None, form: str = "") -> str:
         return NOT_AVAILABLE
     day = f"{moment.day} {moment:%b}" if form == "short" else _day(moment)
     return format_html(
-        '<time datetime="{}">{}, {:%H:%M} UTC</time>',
+        '<time datetime="{}">{}, {} UTC</time>',
         moment.isoformat(timespec="seconds"),
         day,
-        moment,
+        _clock(moment),
     )
 
 
@@ -113,13 +120,13 @@ def time_span(start: datetime | str, end: datetime | str) -> SafeString:
     first, last = _moment(start), _moment(end)
     day = "" if first.date() == last.date() else f"{_day(last)}, "
     return format_html(
-        '<time datetime="{}">{}, {:%H:%M}</time>–<time datetime="{}">{}{:%H:%M} UTC</time>',
+        '<time datetime="{}">{}, {}</time>–<time datetime="{}">{}{} UTC</time>',
         first.isoformat(timespec="seconds"),
         _day(first),
-        first,
+        _clock(first),
         last.isoformat(timespec="seconds"),
         day,
-        last,
+        _clock(last),
     )
 
 
@@ -149,6 +156,18 @@ def duration(value: timedelta | float | None) -> str:
 def said(code: str | None) -> str:
     """The words for a stored code: ``no_telemetry`` is "no telemetry"."""
     return words.of(code) if code else NOT_AVAILABLE
+
+
+@register.filter
+def plain(value: object) -> str:
+    """A stored JSON value for people: yes and no, lists with commas, times as times."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if isinstance(value, str) and TIME.fullmatch(value):
+        return when(value)
+    return str(value)
 
 
 @register.simple_tag

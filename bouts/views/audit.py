@@ -17,7 +17,7 @@ PER_PAGE = 50
 @operators_only
 def audit_list(request: HttpRequest) -> HttpResponse:
     """Show the log, newest first. Pages are cut by entry: counting a long log would cost more."""
-    form = AuditFilter(request.GET)
+    form = AuditFilter(request.GET, label_suffix="")
     form.is_valid()  # what does not make sense in an address is left out
     asked = form.cleaned_data
     found = AuditEntry.objects.select_related("actor").order_by("-pk")

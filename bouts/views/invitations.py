@@ -37,11 +37,9 @@ def invitation_list(request: HttpRequest) -> HttpResponse:
                 form.add_error("email", str(reason))
             else:
                 link = request.build_absolute_uri(reverse("bouts:invitation_accept", args=[secret]))
-                made, form, status = (
-                    {"invitation": invitation, "link": link},
-                    InvitationForm(request.user),
-                    201,
-                )
+                title = f"The link for {invitation.email}"
+                made = {"invitation": invitation, "link": link, "title": title}
+                form, status = InvitationForm(request.user), 201
     invitations = Invitation.objects.select_related("team", "invited_by", "accepted_by")
     context = {
         "form": form,

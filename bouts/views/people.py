@@ -28,7 +28,7 @@ NEWS = 10  # the entries of the log that a person's page shows
 
 @operators_only
 def person_list(request: HttpRequest) -> HttpResponse:
-    form = PersonFilter(request.GET)
+    form = PersonFilter(request.GET, label_suffix="")
     form.is_valid()  # what does not make sense in an address is left out
     asked = form.cleaned_data
     found = User.objects.prefetch_related("teams")

@@ -38,15 +38,15 @@
 
   apply(stored());
 
-  document.addEventListener("DOMContentLoaded", () => {
-    const control = document.getElementById("theme");
-    if (!control) return;
-    tick(stored());
-    control.addEventListener("change", (event) => {
-      store(event.target.value);
-      apply(event.target.value);
-    });
+  // On the document, since Back through htmx puts a new control in the old one's place.
+  document.addEventListener("change", (event) => {
+    if (!event.target.matches("#theme input")) return;
+    store(event.target.value);
+    apply(event.target.value);
   });
+  for (const shown of ["DOMContentLoaded", "htmx:historyRestore"]) {
+    document.addEventListener(shown, () => tick(stored()));
+  }
 
   // Another tab chose: follow it.
   addEventListener("storage", (event) => {
