@@ -38,7 +38,7 @@ bench: .venv/installed
 	@exec $(python) -m bench
 
 examples: .venv/installed
-	@exec $(python) -m examples
+	@exec $(python) -m examples.make
 
 lock: $(uv)
 	$(uv) lock --upgrade

@@ -80,7 +80,7 @@ def make_people() -> User:
     return User.objects.get(username=OPERATOR.username)
 
 
-def uploads() -> Iterator[Path]:
+def examples() -> Iterator[Path]:
     """Yield what to upload, challenges first since matches name them."""
     for folder in (EXAMPLES / "challenges", EXAMPLES / "bundles"):
         yield from sorted(folder.iterdir())

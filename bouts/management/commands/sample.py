@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from bouts import samples
-from bouts.actions.uploads import upload_path
+from bouts.actions import uploads
 
 
 class Command(BaseCommand):
@@ -19,8 +19,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, verbosity: int, **options: Any) -> None:
         samples.UNFINISHED.touch()
         operator = samples.make_people()
-        for path in samples.uploads():
-            upload = upload_path(path, by=operator)
+        for path in samples.examples():
+            outcome = uploads.upload(path, name=path.name, by=operator, is_sample=True)
             if verbosity:
-                self.stdout.write(f"{path.name}: {upload.get_state_display()}")
+                self.stdout.write(f"{path.name}: {outcome.state.label}")
         samples.UNFINISHED.unlink()
