@@ -33,19 +33,16 @@ class _Compressed(File):
         yield compressor.flush()
 
 
-def save(path: Path, digest: str) -> bool:
-    """Store a file's content unless it is there already; return whether it was written."""
+def save(path: Path, digest: str) -> None:
+    """Store a file's content unless it is there already.
+
+    Contents are written before the rows that name them. Where the transaction then fails
+    they stay behind unnamed: another upload of the same content may already rely on them.
+    """
     name = Blob(digest=digest).storage_name
-    if default_storage.exists(name):
-        return False
-    with path.open("rb") as source:
-        default_storage.save(name, _Compressed(source))
-    return True
-
-
-def discard(digest: str) -> None:
-    """Take back a content that no row has come to name."""
-    default_storage.delete(Blob(digest=digest).storage_name)
+    if not default_storage.exists(name):
+        with path.open("rb") as source:
+            default_storage.save(name, _Compressed(source))
 
 
 @contextmanager

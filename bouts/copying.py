@@ -23,7 +23,7 @@ class Spool:
     def __init__(self, model: type[models.Model], fields: Iterable[str]) -> None:
         self._table = model._meta.db_table
         self._columns = [model._meta.get_field(name).column for name in fields]
-        self._file = tempfile.SpooledTemporaryFile(max_size=SPOOL)
+        self._file = tempfile.SpooledTemporaryFile(max_size=SPOOL)  # noqa: SIM115 (closed by __exit__)
         self.rows = 0
 
     def __enter__(self) -> Self:

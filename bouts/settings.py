@@ -178,7 +178,7 @@ STATICFILES_FINDERS = [
 ]
 STORAGES = {
     "default": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "BACKEND": "bouts.storage.ContentFolder",
         "OPTIONS": {"location": DATA_DIR / "artifacts"},
     },
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},

@@ -543,7 +543,8 @@ def decide_finding(
 
 
 def _refuse_frozen(bundle: Bundle) -> None:
-    if bundle.match.challenge.state == Challenge.State.FROZEN:
+    frozen = Challenge.objects.filter(matches=bundle.match_id, state=Challenge.State.FROZEN)
+    if frozen.exists():
         raise ChallengeFrozen
 
 

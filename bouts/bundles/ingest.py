@@ -6,8 +6,7 @@ unreadable is rewound and stored as that. Nothing of a refused bundle stays.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -99,7 +98,7 @@ def store_bundle(loaded: LoadedBundle, *, by: User | None, is_sample: bool = Fal
     The same content as the live bundle's changes nothing. Other content under the same
     match id becomes the live bundle; the one before stays, superseded.
     """
-    with _blobs_taken_back() as new_blobs, transaction.atomic():
+    with transaction.atomic():
         match, version = _match(loaded, is_sample=is_sample)
         live = match.bundles.filter(is_live=True).first()
         if live and live.digest == loaded.digest:
@@ -126,21 +125,9 @@ def store_bundle(loaded: LoadedBundle, *, by: User | None, is_sample: bool = Fal
             ingest.read()
             bundle.hidden_words = ingest.words
             bundle.save()
-            ingest.write(bundle, new_blobs)
+            ingest.write(bundle)
         bundle_stored.send(Bundle, bundle=bundle)
     return Stored(bundle, is_new=True)
-
-
-@contextmanager
-def _blobs_taken_back() -> Iterator[list[str]]:
-    """Collect the contents that are newly written; take them back if the rest fails."""
-    written: list[str] = []
-    try:
-        yield written
-    except BaseException:
-        for digest in written:
-            blobs.discard(digest)
-        raise
 
 
 def _match(loaded: LoadedBundle, *, is_sample: bool) -> tuple[Match, ChallengeVersion]:
@@ -240,13 +227,12 @@ class _Ingest:
             self.hidden_results,
         )
 
-    def write(self, bundle: Bundle, new_blobs: list[str]) -> None:
+    def write(self, bundle: Bundle) -> None:
         """Write contents, artifacts and values."""
         members = self.loaded.members
         for _, reading in self.readings:
             member = members[reading.entry.path]
-            if blobs.save(member.file, member.sha256):
-                new_blobs.append(member.sha256)
+            blobs.save(member.file, member.sha256)
         Blob.objects.bulk_create(
             [
                 Blob(digest=digest, size=size)

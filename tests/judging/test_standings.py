@@ -1,0 +1,115 @@
+"""A board's rows equal a recount, order on exact values, and rank only what may be ranked."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from bouts.models import Challenge, Match, User
+from judging import actions, standings
+from judging.models import Standing
+from tests import matches
+from tests.matches import judge
+
+pytestmark = pytest.mark.django_db
+
+FIELDS = [
+    field.attname for field in Standing._meta.fields if field.attname not in {"id", "updated_at"}
+]
+
+
+def rows() -> set[tuple[str, ...]]:
+    return {tuple(map(str, row)) for row in Standing.objects.values_list(*FIELDS)}
+
+
+def row(name: str, *, overall: bool = False) -> Standing:
+    return Standing.objects.get(agent__name=name, challenge_version__isnull=overall)
+
+
+# Telemetry is absent in these bundles: without Process and Recovery the total is complete.
+TWO_JUDGES = {"judges": ["objective", "strategy", "integrity"]}
+
+
+def play(tmp_path: Path, name: str, match: str, *, static: bool = True, **options: object) -> None:
+    results = {**matches.STATIC, "tests.test_a::test_twice": static}
+    judge(
+        tmp_path / match,
+        match=match,
+        agent={"name": name},
+        static=[results],
+        challenge=TWO_JUDGES,
+        **options,
+    )
+
+
+def test_a_row_is_the_mean_of_the_ranked_matches(tmp_path: Path) -> None:
+    play(tmp_path, "Heron", "m-1")
+    play(tmp_path, "Heron", "m-2", static=False)
+    heron = row("Heron")
+    # 75 in Strategy at 20 of 65 parts; Objective 100, and (75 + 2 × 100) ÷ 3 at 45 of 65.
+    assert heron.shown == Decimal("89.42")
+    assert (heron.matches, heron.ranked_matches) == (2, 2)
+
+
+def test_rows_equal_a_recount_after_every_kind_of_change(
+    tmp_path: Path, reviewer: User, operator: User
+) -> None:
+    play(tmp_path, "Heron", "m-1", verdicts=matches.panel(60, 76, 92))
+    play(tmp_path, "Wren", "m-2", static=False)
+    play(tmp_path, "Wren", "m-3")
+    bundle = Match.objects.get(slug="m-1").bundles.get()
+    actions.rule_strategy(bundle, None, by=reviewer, reason="stands")
+    actions.exclude_match(Match.objects.get(slug="m-3"), "excluded", by=operator, reason="twice")
+    before = rows()
+    standings.recount()
+    assert rows() == before
+
+
+def test_an_excluded_match_does_not_count_and_comes_back(tmp_path: Path, operator: User) -> None:
+    play(tmp_path, "Heron", "m-1")
+    match = Match.objects.get()
+    shown = row("Heron").shown
+    actions.exclude_match(match, Match.Exclusion.WITHDRAWN, by=operator, reason="asked to")
+    assert row("Heron").shown is None
+    assert "excluded" in row("Heron").marks
+    actions.exclude_match(match, Match.Exclusion.NONE, by=operator, reason="asked again")
+    assert row("Heron").shown == shown
+
+
+def test_an_incomplete_match_is_shown_and_not_ranked(tmp_path: Path) -> None:
+    judge(tmp_path)  # a challenge with five judges, and no telemetry
+    heron = row("Heron")
+    assert (heron.shown, heron.matches, heron.ranked_matches) == (None, 1, 0)
+    assert "incomplete" in heron.marks
+
+
+def test_a_held_match_leaves_the_board_until_it_is_decided(tmp_path: Path, reviewer: User) -> None:
+    finding = matches.found("plagiarism", "final.diff", "diff:refunds.py:1", confidence="high")
+    play(tmp_path, "Heron", "m-1", findings=[finding])
+    assert row("Heron").shown is None
+    bundle = Match.objects.get().bundles.get()
+    key = bundle.findings.get().key
+    actions.decide_finding(bundle, key, status="applied", by=reviewer, reason="it is")
+    assert row("Heron").shown is not None
+    assert "flagged" in row("Heron").marks
+
+
+def test_equal_at_two_places_shares_a_rank(tmp_path: Path) -> None:
+    for name, match in (("Heron", "m-1"), ("Wren", "m-2"), ("Kite", "m-3")):
+        play(tmp_path, name, match, static=name != "Kite")
+    board = standings.ranked_rows(row("Heron").challenge_version)
+    ranks = {r.agent.name: standings.rank_of(r.shown, board) for r in board}
+    assert ranks == {"Heron": 1, "Wren": 1, "Kite": 3}
+
+
+def test_overall_needs_three_challenges_or_all_where_there_are_fewer(tmp_path: Path) -> None:
+    play(tmp_path, "Heron", "m-1")
+    assert standings.challenges_needed() == 1
+    assert list(standings.ranked_rows(None)) == [row("Heron", overall=True)]
+    for slug in ("b", "c", "d"):
+        challenge = Challenge.objects.create(slug=slug)
+        Match.objects.create(slug=slug, challenge=challenge, agent=row("Heron").agent)
+    assert standings.challenges_needed() == 3
+    assert not standings.ranked_rows(None).exists()
