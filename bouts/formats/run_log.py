@@ -29,7 +29,12 @@ _ENDINGS: tuple[tuple[re.Pattern[bytes], str], ...] = (
     ),
     (re.compile(rb"Out of memory: (Killed process)"), "out of memory"),
     (re.compile(rb"^INTERNALERROR> (\w+(?:Error|Exception|Interrupt)\b)"), "outside a test"),
-    (re.compile(rb"\b(?:exit(?:ed)?(?: with)?(?: code| status)?[: ]+)(13[4-9]|-(?:6|7|8|9|11))\b"), "exit"),
+    (
+        re.compile(
+            rb"\b(?:exit(?:ed)?(?: with)?(?: code| status)?[: ]+)(13[4-9]|-(?:6|7|8|9|11))\b"
+        ),
+        "exit",
+    ),
     (re.compile(rb"\b(?:killed|terminated) by signal (\d+|SIG[A-Z]+)"), "signal"),
 )
 _FRAME = re.compile(rb'File "([^"]+)", line \d+,? in (\w+)')

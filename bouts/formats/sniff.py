@@ -5,6 +5,8 @@ To add a format, write its reader in a file of its own and add one line to `READ
 
 from __future__ import annotations
 
+from bouts.formats.atif import AtifReader
+from bouts.formats.diff import DiffReader
 from bouts.formats.junit import JUnitReader
 from bouts.formats.run_log import RunLogReader
 from bouts.formats.types import Kind, Reader
@@ -13,7 +15,7 @@ from bouts.formats.types import Kind, Reader
 HEAD_BYTES = 64 * 1024
 
 # Of one kind, the more particular format stands first: the first that recognises wins.
-READERS: tuple[Reader, ...] = (JUnitReader(), RunLogReader())
+READERS: tuple[Reader, ...] = (JUnitReader(), AtifReader(), DiffReader(), RunLogReader())
 
 
 def find_reader(kind: Kind, head: bytes, format: str | None = None) -> Reader | None:

@@ -1,0 +1,422 @@
+"""ATIF, the Agent Trajectory Interchange Format of Harbor, versions 1.0 to 1.8 (FORMATS.md, 2).
+
+The world is laxer than the specification, so a file is read as far as it makes sense, and what
+breaks the rules is noted. Only a file without a single step is unreadable.
+
+How steps become events
+-----------------------
+
+``seq`` counts events from 1 in the order of the file; anchors point at it (``event:SEQ``).
+
+- A step without tool calls is one event: ``start`` for the first step of the user, else a
+  ``message``. A step with ``is_copied_context`` repeats an earlier file and gives none.
+- A step with tool calls is one event a call. A call that edits several files is one event a
+  file, all with the same ``call``. A command line that edits and then does more, such as
+  ``sed -i … && pytest``, is an event for each edited file, then one for the rest.
+- The first event of a step carries what the step says: ``text`` (the message, then the
+  reasoning), and the tokens. All of a step's events have its time.
+- Terminus 2 without function calls writes its commands as JSON into the message: each is a
+  call of ``bash_command``, ``task_complete`` one of ``task_complete``.
+
+How calls become kinds
+----------------------
+
+============  ============================================================================
+kind          tools (all names in `bouts.formats.telemetry.tools`)
+============  ============================================================================
+read          read, view, open, cat …
+search        grep, search, find, glob, ls …
+edit          edit, write, create, str_replace, insert, apply_patch, undo_edit …
+plan          plan, todo, update_plan, think …
+submit        submit, finish, complete …
+checkpoint    commit, stash, snapshot …
+test          run_tests, pytest …
+run           bash, shell, run, execute_bash …, and every tool that nothing is known of
+============  ============================================================================
+
+A command line tells more than its tool (`bouts.formats.telemetry.commands`): pytest, unittest,
+tox, go test, cargo test, npm test … are ``test``; git commit, stash and tag ``checkpoint``;
+cat, less, head, sed -n ``read``; grep, rg, find, ls ``search``; sed -i, here-documents, tee and
+patches ``edit``. Such kinds, and those guessed from a word in the tool's name, are
+``inferred``.
+
+What else an event carries
+--------------------------
+
+- Results are parsed from what a test command printed. One that printed none stays a ``test``
+  without results. Exit code and success come from ``extra`` of the call or of its result, else
+  from the text.
+- ``before`` and ``after`` follow the file through the edits from the first full write on, or
+  are what ``extra.before_sha256`` and ``extra.after_sha256`` say.
+- Paths are relative to ``cwd`` in the ``extra`` of the agent or the file, where it is given.
+- ``raw`` is the JSON pointer of the call or step.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO, ClassVar
+
+import orjson
+
+from bouts.formats.documents import Document, top_keys
+from bouts.formats.guard import guarded
+from bouts.formats.remarks import Remarks
+from bouts.formats.telemetry.clock import Timekeeper, parse_stamp
+from bouts.formats.telemetry.recorder import Call, Moment, Recorder
+from bouts.formats.text import single_line
+from bouts.formats.types import Event, Kind, Report, Unreadable
+
+MAX_CALLS = 1_000  # of one step
+
+_VERSION = re.compile(r"ATIF-v(\d{1,3}\.\d{1,3})")
+_KNOWN_VERSIONS = {f"1.{minor}" for minor in range(9)}
+_SOURCES = {"system", "user", "agent"}
+
+# What each object may hold; everything else belongs into its `extra`.
+_FIELDS = {
+    "step": frozenset(
+        {
+            *("step_id", "timestamp", "source", "model_name", "reasoning_effort", "message"),
+            *("reasoning_content", "tool_calls", "observation", "metrics", "is_copied_context"),
+            *("llm_call_count", "extra"),
+        }
+    ),
+    "tool call": frozenset({"tool_call_id", "function_name", "arguments", "extra"}),
+    "result": frozenset({"source_call_id", "content", "subagent_trajectory_ref", "extra"}),
+}
+_AGENTS_ONLY = ("model_name", "reasoning_content", "tool_calls", "metrics")
+
+
+class AtifReader:
+    kind: ClassVar[Kind] = Kind.TELEMETRY
+    format: ClassVar[str] = "atif"
+    version: ClassVar[int] = 1
+
+    def recognises(self, head: bytes) -> bool:
+        keys = top_keys(head)
+        version = keys.get("schema_version")
+        if isinstance(version, str):
+            return version.startswith("ATIF")
+        return "steps" in keys and b'"step_id"' in head and b'"source"' in head
+
+    @guarded
+    def read(self, source: BinaryIO, report: Report) -> Iterator[Event]:
+        return _Reading(report).events(source)
+
+
+class _Reading:
+    """One pass over one file, after a survey of what has to be known before."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._remarks = Remarks()
+        self._clock = Timekeeper()
+        self._counts: Counter[str] = Counter(steps=0)
+        self._folder: str | None = None
+
+    def events(self, source: BinaryIO) -> Iterator[Event]:
+        document = Document(source, self._report)
+        self._survey(document)
+        self._clock.settle(self._report)
+        recorder = Recorder(self._folder)
+        for part in document.parts("/steps/*"):
+            self._counts["steps"] += 1
+            if isinstance(part.value, Mapping):
+                yield from self._step(_Step(part.value, part.pointer), recorder)
+            else:
+                self._fault("a step is no object", part.pointer)
+        if not self._counts["steps"]:
+            raise Unreadable("no steps in it", "/steps")
+        recorder.finish(self._report)
+        self._report.counts.update(self._counts)
+        self._remarks.write(self._report)
+
+    def _fault(self, text: str, place: str | None = None) -> None:
+        """Note that the file breaks the rules of ATIF."""
+        self._remarks.add(f"not as ATIF has it: {text}", place)
+
+    # What has to be known before the first event
+
+    def _survey(self, document: Document) -> None:
+        head: dict[str, Any] = {}
+        stamps = _Stamps(self._clock)
+        for pattern, pointer, value in document.parts(*_HEAD, *_STAMPS):
+            if pattern in _STAMPS:
+                stamps.add(pattern, pointer, value)
+            else:
+                head[pattern] = value
+        stamps.close()
+        self._check_head(head)
+        folders = (head.get(pattern) for pattern in ("/agent/extra/cwd", "/extra/cwd"))
+        self._folder = next((path for path in folders if path and isinstance(path, str)), None)
+        if isinstance(metrics := head.get("/final_metrics"), Mapping):
+            self._report.facts["final_metrics"] = {
+                name: metrics[name] for name in _TOTALS if _is_number(metrics.get(name))
+            }
+        if (following := head.get("/continued_trajectory_ref")) is not None:
+            name = single_line(following)[:200] if isinstance(following, str) else "?"
+            self._report.note(f"it goes on in another file, which is not opened: {name}")
+
+    def _check_head(self, head: Mapping[str, Any]) -> None:
+        written = head.get("/schema_version")
+        version = _VERSION.fullmatch(written) if isinstance(written, str) else None
+        if version is None:
+            self._fault("schema_version is missing or unknown", "/schema_version")
+        else:
+            self._report.format_version = version[1]
+            if version[1] not in _KNOWN_VERSIONS:
+                self._fault(f"version {version[1]} is none of 1.0 to 1.8", "/schema_version")
+        for name in ("name", "version"):
+            if not isinstance(head.get(f"/agent/{name}"), str):
+                self._fault(f"the agent's {name} is missing", f"/agent/{name}")
+
+    # Steps
+
+    def _step(self, step: _Step, recorder: Recorder) -> Iterator[Event]:
+        self._check_step(step)
+        if step.get("is_copied_context") is True:
+            self._counts["copied_steps"] += 1
+            return
+        if step.get("llm_call_count") == 0:
+            self._counts["deterministic_steps"] += 1
+        text, calls = _content(step.get("message")), self._calls(step)
+        if not calls and step.get("source") == "agent":
+            text, calls = _terminus(step, text)
+            if calls:
+                self._remarks.add("commands are read from the JSON of messages", step.pointer)
+        reasoning = step.get("reasoning_content")
+        if isinstance(reasoning, str) and reasoning:
+            text = f"{text}\n\n{reasoning}" if text else reasoning
+        seconds = self._clock.seconds(step.get("timestamp"), self._remarks, step.pointer)
+        moment = Moment(seconds, text, *self._tokens(step))
+        results = self._results(step)
+        if calls:
+            self._link(results, calls, step)
+            yield from recorder.calls(calls, moment)
+        else:
+            output = "\n".join(result.output for result in results if result.output)
+            by_user = step.get("source") == "user"
+            yield recorder.message(moment, step.pointer, output, by_user=by_user)
+
+    def _check_step(self, step: _Step) -> None:
+        if step.get("step_id") != self._counts["steps"]:
+            self._fault("step_id does not count 1, 2, 3 …", step.pointer)
+        source = step.get("source")
+        if source not in _SOURCES:
+            self._fault("a step's source is none of system, user, agent", step.pointer)
+        elif source != "agent" and any(step.get(name) is not None for name in _AGENTS_ONLY):
+            self._fault("a step that is not the agent's has fields of the agent's", step.pointer)
+        if not isinstance(step.get("message"), str | list):
+            self._fault("a step has no message", step.pointer)
+        stamp = step.get("timestamp")
+        if stamp is not None and parse_stamp(stamp) is None:
+            self._fault("a timestamp is no ISO 8601 date and time", f"{step.pointer}/timestamp")
+        self._check_fields("step", step.fields, step.pointer)
+
+    def _check_fields(self, what: str, fields: Mapping[str, Any], pointer: str) -> None:
+        for name in fields.keys() - _FIELDS[what]:
+            self._fault(f"a {what} has a field {single_line(name)[:60]!r}", pointer)
+
+    def _tokens(self, step: _Step) -> tuple[int | None, int | None]:
+        metrics = step.get("metrics")
+        if not isinstance(metrics, Mapping):
+            return None, None
+        given = metrics.get("prompt_tokens"), metrics.get("completion_tokens")
+        if any(count is not None and not _is_count(count) for count in given):
+            self._fault("a number of tokens is no whole number from 0 on", step.pointer)
+        tokens_in, tokens_out = (count if _is_count(count) else None for count in given)
+        return tokens_in, tokens_out
+
+    # Tool calls and what came back
+
+    def _calls(self, step: _Step) -> list[Call]:
+        written = step.get("tool_calls")
+        if not written:
+            return []
+        if not isinstance(written, list):
+            self._fault("tool_calls is no array", step.pointer)
+            return []
+        if len(written) > MAX_CALLS:
+            limit = f"MAX_CALLS = {MAX_CALLS:,}"
+            raise Unreadable(f"more tool calls in a step than {limit}", step.pointer)
+        calls: list[Call] = []
+        for index, fields in enumerate(written):
+            pointer = f"{step.pointer}/tool_calls/{index}"
+            if isinstance(fields, Mapping):
+                calls.append(self._call(fields, pointer))
+            else:
+                self._fault("a tool call is no object", pointer)
+        ids = [call.id for call in calls if call.id]
+        if len(set(ids)) < len(ids):
+            self._fault("a tool_call_id stands twice in a step", step.pointer)
+        return calls
+
+    def _call(self, fields: Mapping[str, Any], pointer: str) -> Call:
+        self._check_fields("tool call", fields, pointer)
+        tool, call_id = fields.get("function_name"), fields.get("tool_call_id")
+        arguments = fields.get("arguments")
+        if not (isinstance(tool, str) and tool.strip()):
+            self._fault("a tool call has no function_name", pointer)
+            tool = "unknown"
+        if not isinstance(call_id, str):
+            self._fault("a tool call has no tool_call_id", pointer)
+            call_id = None
+        if not isinstance(arguments, Mapping):
+            self._fault("the arguments of a tool call are no object", pointer)
+            arguments = _parsed_arguments(arguments)
+        return Call(tool, arguments, pointer, call_id, extras=_extras(fields))
+
+    def _results(self, step: _Step) -> list[_Result]:
+        observation = step.get("observation")
+        written = observation.get("results") if isinstance(observation, Mapping) else None
+        if observation is not None and not isinstance(written, list):
+            self._fault("an observation has no results", step.pointer)
+        results: list[_Result] = []
+        for index, fields in enumerate(written if isinstance(written, list) else []):
+            pointer = f"{step.pointer}/observation/results/{index}"
+            if not isinstance(fields, Mapping):
+                self._fault("a result is no object", pointer)
+                continue
+            self._check_fields("result", fields, pointer)
+            if fields.get("subagent_trajectory_ref"):
+                self._counts["subagent_references"] += 1
+            results.append(
+                _Result(
+                    fields.get("source_call_id"), _content(fields.get("content")), _extras(fields)
+                )
+            )
+        return results
+
+    def _link(self, results: list[_Result], calls: list[Call], step: _Step) -> None:
+        """Give each call its results: by id, else in order where the numbers agree.
+
+        What is left belongs to the step, and goes to its last call.
+        """
+        by_id = {call.id: call for call in reversed(calls) if call.id}
+        are_unlinked = all(result.call_id is None for result in results)
+        in_order = are_unlinked and len(results) == len(calls)
+        for index, result in enumerate(results):
+            call = by_id.get(result.call_id) if isinstance(result.call_id, str) else None
+            if call is None:
+                call = calls[index] if in_order else calls[-1]
+                if step.get("tool_calls"):
+                    self._fault("a result names no call of its step", step.pointer)
+            call.output = f"{call.output}\n{result.output}" if call.output else result.output
+            call.extras += result.extras
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    fields: Mapping[str, Any]
+    pointer: str
+
+    def get(self, name: str) -> Any:
+        return self.fields.get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    call_id: Any
+    output: str
+    extras: list[Mapping[str, Any]]
+
+
+class _Stamps:
+    """Puts the parts of a step together: a copied step's stamp is of another run."""
+
+    def __init__(self, clock: Timekeeper) -> None:
+        self._clock = clock
+        self._index = ""
+        self._stamp: Any = None
+        self._is_copied = False
+
+    def add(self, pattern: str, pointer: str, value: Any) -> None:
+        index = pointer.split("/", 3)[2]
+        if index != self._index:
+            self.close()
+            self._index, self._stamp, self._is_copied = index, None, False
+        if pattern == _STAMPS[0]:
+            self._stamp = value
+        else:
+            self._is_copied = value is True
+
+    def close(self) -> None:
+        if self._stamp is not None and not self._is_copied:
+            self._clock.survey(self._stamp)
+
+
+_HEAD = (
+    *("/schema_version", "/agent/name", "/agent/version", "/agent/extra/cwd", "/extra/cwd"),
+    *("/final_metrics", "/continued_trajectory_ref"),
+)
+_STAMPS = ("/steps/*/timestamp", "/steps/*/is_copied_context")
+_TOTALS = (
+    *("total_prompt_tokens", "total_completion_tokens", "total_cached_tokens"),
+    *("total_cost_usd", "total_steps"),
+)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
+
+
+def _extras(fields: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    extra = fields.get("extra")
+    return [extra] if isinstance(extra, Mapping) else []
+
+
+def _content(written: Any) -> str:
+    """Return a message or a result as text; pictures and sounds are named, never opened."""
+    if isinstance(written, str):
+        return written
+    if not isinstance(written, list):
+        return ""
+    texts: list[str] = []
+    for part in written:
+        if isinstance(part, Mapping):
+            text = part.get("text")
+            texts.append(text if isinstance(text, str) else f"[{part.get('type')!s:.20}]")
+    return "\n".join(texts)
+
+
+def _parsed_arguments(written: Any) -> Any:
+    """Return arguments that are JSON in a string as the object that they mean."""
+    if not isinstance(written, str):
+        return {}
+    try:
+        parsed = orjson.loads(written)
+    except orjson.JSONDecodeError:
+        return written
+    return parsed if isinstance(parsed, dict) else written
+
+
+def _terminus(step: _Step, message: str) -> tuple[str, list[Call]]:
+    """Return what Terminus 2 says and the commands in its message; no calls where it is none."""
+    if not message.lstrip().startswith("{"):
+        return message, []
+    try:
+        said = orjson.loads(message)
+    except orjson.JSONDecodeError:
+        return message, []
+    commands = said.get("commands")
+    if not isinstance(commands, list):
+        return message, []
+    calls = [
+        Call("bash_command", {"keystrokes": command["keystrokes"]}, step.pointer)
+        for command in commands[:MAX_CALLS]
+        if isinstance(command, dict)
+        and isinstance(command.get("keystrokes"), str)
+        and command["keystrokes"].strip()
+    ]
+    if said.get("task_complete") is True:
+        calls.append(Call("task_complete", {}, step.pointer))
+    words = [said[name] for name in ("analysis", "plan") if isinstance(said.get(name), str)]
+    return ("\n\n".join(words) if calls else message), calls

@@ -1,0 +1,224 @@
+"""From calls and messages, in the order in which they were made, to events."""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import orjson
+
+from bouts.formats.telemetry.contents import Change, Contents, Copy, Delete, moved
+from bouts.formats.telemetry.outcomes import Outcome, outcome_of, told_by_words
+from bouts.formats.telemetry.test_output import ParsedRun, parse_test_output
+from bouts.formats.telemetry.tools import Action, action_of
+from bouts.formats.text import shorten, shorten_id, single_line, visible
+from bouts.formats.types import Event, EventKind, Report, Unreadable
+
+MAX_EVENTS = 500_000
+TEXT_LIMIT = 16_000  # characters kept of what was said
+OUTPUT_LIMIT = 8_000  # characters kept of what came back
+COMMAND_LIMIT = 8_000
+NAME_LIMIT = 200  # characters of a tool's name and a call's own id
+MAX_KNOWN_RUNS = 500  # test commands whose last results are remembered
+MAX_KNOWN_TESTS = 2_000  # of each
+
+# Arguments that do not change what a call does.
+_INCIDENTAL = frozenset({"description", "explanation", "security_risk", "timeout"})
+
+
+@dataclass(slots=True)
+class Call:
+    """A call of a tool, as a format tells it."""
+
+    tool: str
+    arguments: Any  # an object, or bare text
+    pointer: str  # JSON pointer of its record
+    id: str | None = None
+    output: str = ""
+    extras: list[Mapping[str, Any]] = field(default_factory=list)  # what records say besides
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What a step says once, for whatever it did: given to the first of its events."""
+
+    t: float | None
+    text: str = ""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+
+
+class Recorder:
+    """Numbers the events of one trajectory and keeps what later ones depend on.
+
+    ``folder`` is the working directory, where the trajectory tells it: paths in it are
+    written relative to it.
+    """
+
+    def __init__(self, folder: str | None = None) -> None:
+        self._counts: Counter[EventKind] = Counter()
+        self._parsed_runs = 0
+        self._folder = posixpath.normpath(folder) if folder else None
+        self._contents = Contents()
+        self._known_runs: dict[str, _KnownRun] = {}
+        self._has_started = False
+
+    def message(self, moment: Moment, pointer: str, output: str = "", *, by_user: bool) -> Event:
+        """Return the event of a step that only says something; the user's first is the start."""
+        is_start = by_user and not self._has_started
+        self._has_started = self._has_started or by_user
+        kind = EventKind.START if is_start else EventKind.MESSAGE
+        return self._event(kind, moment, pointer, output=shorten(visible(output), OUTPUT_LIMIT))
+
+    def calls(self, calls: Iterable[Call], moment: Moment) -> Iterator[Event]:
+        """Yield the events of a step's calls: one a call, one a file where it edits.
+
+        A command line that edits and then does more gives its edits first, then the rest.
+        """
+        for call in calls:
+            for event in self._call(call, moment):
+                yield event
+                moment = Moment(moment.t)  # all else went to the step's first event
+
+    def finish(self, report: Report) -> None:
+        """Write the counts: of all events, and of each kind that occurs."""
+        if self._parsed_runs:
+            report.note(f"test results parsed from text: {self._parsed_runs:,} runs")
+        kinds = {str(kind): self._counts[kind] for kind in EventKind if self._counts[kind]}
+        report.counts.update(events=self._counts.total(), **kinds)
+
+    def _call(self, call: Call, moment: Moment) -> Iterator[Event]:
+        action = action_of(call.tool, call.arguments)
+        outcome = outcome_of(call.extras, call.output)
+        if action.kind is EventKind.EDIT and outcome.ok is None:
+            outcome = replace(outcome, ok=told_by_words(call.output))
+        signature = _signature(call, action)
+        of_call: dict[str, Any] = {
+            "pointer": call.pointer,
+            "tool": single_line(call.tool)[:NAME_LIMIT],
+            "call": single_line(call.id)[:NAME_LIMIT] if call.id else None,
+            "signature": signature,
+            "inferred": action.inferred,
+            "command": shorten(visible(action.command), COMMAND_LIMIT) if action.command else None,
+        }
+        ending: dict[str, Any] = {
+            "ok": outcome.ok,
+            "exit_code": outcome.exit_code,
+            "expected": outcome.expected,
+            "infra": outcome.infra,
+        }
+        output = shorten(visible(call.output), OUTPUT_LIMIT)
+        changes = self._changes(action, outcome)
+        only_edits = action.kind is EventKind.EDIT and bool(changes)
+        for change in changes:
+            fields = asdict(change) | of_call
+            if only_edits:
+                fields |= ending | {"output": output}
+                output = ""
+            yield self._event(EventKind.EDIT, moment, **fields)
+            moment = Moment(moment.t)
+        if only_edits:
+            return
+        kind = action.kind
+        if kind is EventKind.EDIT and action.edits:
+            kind = EventKind.RUN  # nothing that anybody worked on: `git checkout main`
+        if kind is EventKind.TEST and (run := self._test_run(signature, call.output)):
+            ending |= {"results": run.results, "passed": run.passed, "failed": run.failed}
+            ending["ok"] = outcome.ok is not False and not run.failed
+        if action.text:
+            text = f"{moment.text}\n\n{action.text}" if moment.text else action.text
+            moment = replace(moment, text=text)
+        path = self._relative(action.path) if action.path else None
+        yield self._event(kind, moment, path=path, output=output, **of_call, **ending)
+        if kind is EventKind.CHECKPOINT:
+            self._contents.commit()
+
+    def _changes(self, action: Action, outcome: Outcome) -> list[Change]:
+        """Carry out a call's edits; what a shell removes or copies counts where it is work."""
+        changes: list[Change] = []
+        # Where more than edits was done, the outcome speaks of what was done last.
+        succeeded = outcome.ok is not False or action.kind is not EventKind.EDIT
+        told = (outcome.before, outcome.after) if len(action.edits) == 1 else (None, None)
+        for edit in action.edits:
+            edit = moved(edit, self._relative)
+            is_work = not isinstance(edit, Copy | Delete) or self._contents.knows(edit.path)
+            if is_work or not action.inferred:
+                changes += self._contents.apply(
+                    edit, succeeded=succeeded, before=told[0], after=told[1]
+                )
+            elif isinstance(edit, Copy):
+                self._contents.note_copy(edit)
+        return changes
+
+    def _test_run(self, signature: str, output: str) -> ParsedRun | None:
+        """Return the results that a test command printed.
+
+        A quiet run names only what failed. Where the same command ran before over as many
+        tests, whatever it named then and does not name now has passed.
+        """
+        run = parse_test_output(output)
+        if run is None:
+            return None
+        self._parsed_runs += 1
+        total = (run.passed or 0) + (run.failed or 0)
+        known = self._known_runs.get(signature)
+        if known and known.total == total and len(run.results) < total:
+            missing = [test for test in known.tests if test not in run.results]
+            for test in missing[: total - len(run.results)]:
+                run.add(test, passed=True)
+        tests = tuple(run.results)[:MAX_KNOWN_TESTS]
+        if known or len(self._known_runs) < MAX_KNOWN_RUNS:
+            self._known_runs[signature] = _KnownRun(total, tests)
+        return run
+
+    def _relative(self, path: str) -> str:
+        """Return a path as the project has it: relative to its folder, without detours."""
+        plain = posixpath.normpath(path.strip() or ".")
+        if self._folder and plain.startswith(self._folder.rstrip("/") + "/"):
+            plain = plain[len(self._folder.rstrip("/")) + 1 :]
+        return shorten_id(plain)
+
+    def _event(self, kind: EventKind, moment: Moment, pointer: str, **fields: Any) -> Event:
+        self._counts[kind] += 1
+        number = self._counts.total()
+        if number > MAX_EVENTS:
+            raise Unreadable(f"more events than MAX_EVENTS = {MAX_EVENTS:,}", pointer)
+        return Event(
+            seq=number,
+            kind=kind,
+            t=moment.t,
+            text=shorten(visible(moment.text), TEXT_LIMIT),
+            tokens_in=moment.tokens_in,
+            tokens_out=moment.tokens_out,
+            raw=pointer,
+            **fields,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _KnownRun:
+    """What a test command told when it last ran."""
+
+    total: int
+    tests: tuple[str, ...]
+
+
+def _signature(call: Call, action: Action) -> str:
+    """Return a digest that the same call with the same arguments gives again.
+
+    Of a command line only its text counts, not how long the tool was told to wait for it.
+    """
+    arguments: Any = call.arguments
+    if action.command is not None:
+        arguments = action.command.strip()
+    elif isinstance(arguments, Mapping):
+        arguments = {key: arguments[key] for key in arguments if key not in _INCIDENTAL}
+    try:
+        data = orjson.dumps([call.tool, arguments], option=orjson.OPT_SORT_KEYS)
+    except orjson.JSONEncodeError:
+        raise Unreadable("the arguments of a call are nested too deep", call.pointer) from None
+    return hashlib.blake2b(data, digest_size=8).hexdigest()
