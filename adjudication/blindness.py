@@ -36,12 +36,12 @@ def blindfold(user: User, match_ids: Collection[int]) -> set[int]:
     not asked either, and yet stays in the dark while its cases are open: nothing there is
     their business.
     """
-    same_question = Case.objects.filter(
-        match=OuterRef("match"),
-        finding_key=OuterRef("finding_key"),
-        evidence_digest=OuterRef("evidence_digest"),
+    committed = BlindScore.objects.filter(
+        reviewer=user,
+        case__match=OuterRef("match"),
+        case__finding_key=OuterRef("finding_key"),
+        case__evidence_digest=OuterRef("evidence_digest"),
     )
-    committed = BlindScore.objects.filter(reviewer=user, case__in=same_question.values("pk"))
     declined = Decline.objects.filter(reviewer=user, case=OuterRef("pk"))
     dark = Case.objects.unsettled().filter(match__in=match_ids)
     return set(

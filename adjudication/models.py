@@ -97,9 +97,9 @@ class CaseQuerySet(models.QuerySet):
                     filter=_older_than(settings.CASE_TARGET, at)
                     & ~_older_than(settings.CASE_LIMIT, at),
                 ),
-                blocking=Count("pk", filter=Q(blocking=True)),
-                advisory=Count("pk", filter=Q(blocking=False)),
-                yours=Count("pk", filter=Q(is_mine=True)),
+                blocking_cases=Count("pk", filter=Q(blocking=True)),
+                advisory_cases=Count("pk", filter=Q(blocking=False)),
+                my_cases=Count("pk", filter=Q(is_mine=True)),
             )
         )
 
@@ -363,7 +363,8 @@ class BlindScore(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["case", "reviewer"], name="one_blind_score"),
             models.CheckConstraint(
-                condition=Q(levels=None, score=None) ^ Q(opinion=""), name="levels_or_an_opinion"
+                condition=Q(levels__isnull=True, score__isnull=True) ^ Q(opinion=""),
+                name="levels_or_an_opinion",
             ),
         ]
 

@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import pytest
+
+from adjudication import actions
+from adjudication.actions.opening import follow_scorecard
+from adjudication.models import Case, Claim
+from adjudication.refusals import CaseClosed
+from bouts.models import User
+from judging.models import Scorecard
+from judging.signals import scorecard_recorded
+from tests.adjudication.making import (
+    AGREEING,
+    CHAINED,
+    DISAGREEING,
+    GOOD_LEVELS,
+    case_of,
+    finding,
+    make_match,
+    upload,
+)
+
+
+def opened(**options: object) -> set[tuple[str, bool]]:
+    match = make_match(**options)
+    return set(Case.objects.filter(match=match).values_list("reason", "blocking"))
+
+
+@pytest.mark.parametrize(
+    ("options", "cases"),
+    [
+        ({"votes": AGREEING}, set()),
+        ({"votes": DISAGREEING}, {("panel_disagreement", True)}),
+        ({"votes": CHAINED}, {("panel_chained", False)}),
+        ({"votes": {**AGREEING, "google": None}}, set()),
+        (
+            {"votes": {"anthropic": 90, "openai": 10, "google": None}},
+            {("panel_disagreement", True)},
+        ),
+        (
+            {"votes": {"anthropic": 70, "openai": None, "google": None}},
+            {("panel_incomplete", True)},
+        ),
+        (
+            {"votes": AGREEING, "findings": [finding(confidence="high")]},
+            {("integrity_quarantine", True)},
+        ),
+        ({"votes": AGREEING, "findings": [finding()]}, {("integrity_review", False)}),
+        (
+            {
+                "votes": {"anthropic": 88, "openai": 90, "google": 92},
+                "static_passes": False,
+                "hidden_passes": False,
+            },
+            {("objective_narrative_conflict", False)},
+        ),
+    ],
+)
+def test_a_scorecard_opens_the_cases_that_the_rules_ask_for(
+    db: None, options: dict[str, object], cases: set[tuple[str, bool]]
+) -> None:
+    assert opened(**options) == cases
+
+
+def test_the_same_scorecard_announced_again_opens_nothing_twice(case: Case) -> None:
+    version = case.version
+    scorecard_recorded.send(Scorecard, scorecard=case.scorecard)
+    assert Case.objects.get().version == version
+
+
+def test_work_goes_on_across_an_upload_with_the_same_evidence(case: Case, reviewer: User) -> None:
+    claim = actions.claim_case(case.pk, by=reviewer)
+    actions.commit_score(case.pk, by=reviewer, levels=GOOD_LEVELS, reason="So.")
+    upload(files={"static.xml": b'<testsuite name="other" tests="0"/>', "more.txt": b"x"})
+    moved = Case.objects.get()
+    assert (moved, moved.bundle.number) == (case, 2)
+    assert moved.version > case.version
+    assert moved.claim_of(reviewer) == claim
+
+
+def test_other_evidence_voids_the_case_and_ends_its_claims(case: Case, reviewer: User) -> None:
+    actions.claim_case(case.pk, by=reviewer)
+    upload(votes=AGREEING)
+    case.refresh_from_db()
+    assert (case.state, case.held_until) == (Case.State.VOID, None)
+    assert Claim.objects.get().ended_how == Claim.End.SETTLED
+    assert not Case.objects.unsettled().exists()
+    with pytest.raises(CaseClosed):
+        actions.commit_score(case.pk, by=reviewer, levels=GOOD_LEVELS, reason="So.")
+
+
+def test_one_ruling_settles_every_case_on_the_same_question(reviewer: User, second: User) -> None:
+    match = make_match(
+        votes={"anthropic": 99, "openai": 88, "google": 76},
+        static_passes=False,
+        hidden_passes=False,
+    )
+    chained = case_of(match, "panel_chained")
+    conflict = case_of(match, "objective_narrative_conflict")
+    actions.claim_case(chained.pk, by=second)
+    actions.claim_case(conflict.pk, by=reviewer)
+    actions.commit_score(conflict.pk, by=reviewer, levels=GOOD_LEVELS, reason="So.")
+    decision = actions.Decision("average", "All three say the same.")
+    actions.rule(conflict.pk, decision, by=reviewer, version=conflict.version)
+    chained.refresh_from_db()
+    assert chained.state == Case.State.DECIDED
+    assert chained.closed_reason == f"Settled by the ruling on {conflict}."
+    with pytest.raises(CaseClosed):
+        actions.commit_score(chained.pk, by=second, levels=GOOD_LEVELS, reason="So.")
+
+
+def test_a_blind_score_counts_for_every_case_on_the_same_question(reviewer: User) -> None:
+    match = make_match(
+        votes={"anthropic": 99, "openai": 88, "google": 76},
+        static_passes=False,
+        hidden_passes=False,
+    )
+    conflict = case_of(match, "objective_narrative_conflict")
+    actions.claim_case(conflict.pk, by=reviewer)
+    blind = actions.commit_score(conflict.pk, by=reviewer, levels=GOOD_LEVELS, reason="So.")
+    assert case_of(match, "panel_chained").blind_score_of(reviewer) == blind
+
+
+def test_a_case_that_somebody_asked_for_does_not_end_with_the_rules(case: Case) -> None:
+    Case.objects.update(reason=Case.Reason.RANDOM_AUDIT, blocking=False)
+    upload(files={"static.xml": b'<testsuite name="other" tests="0"/>', "more.txt": b"x"})
+    assert Case.objects.get(reason=Case.Reason.RANDOM_AUDIT).state == Case.State.OPEN
+    upload(votes=AGREEING)
+    assert Case.objects.get(reason=Case.Reason.RANDOM_AUDIT).state == Case.State.VOID
+
+
+def test_following_an_older_scorecard_needs_no_case(db: None) -> None:
+    match = make_match(votes=AGREEING)
+    follow_scorecard(match.scorecards.live().get())
+    assert not Case.objects.exists()

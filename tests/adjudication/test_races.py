@@ -1,0 +1,123 @@
+"""Real threads on a real PostgreSQL: each has a connection of its own."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import pytest
+from django.db import connections
+
+from adjudication import actions
+from adjudication.models import Case, Claim, Ruling
+from adjudication.refusals import Refused
+from bouts.models import User
+from tests.adjudication.making import GOOD_LEVELS, case_of, make_match
+from tests.factories import make_user
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+Answer = TypeVar("Answer")
+
+
+def at_once(works: list[Callable[[], Answer]]) -> list[Answer | Exception]:
+    """Start all the works at the same moment; return what each gave or raised."""
+    gate = threading.Barrier(len(works))
+
+    def go(work: Callable[[], Answer]) -> Answer | Exception:
+        try:
+            gate.wait(timeout=30)
+            return work()
+        except Exception as error:
+            return error
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(len(works)) as pool:
+        return list(pool.map(go, works))
+
+
+def make_cases(count: int, **options: object) -> list[Case]:
+    """Make copies of a real case: as many questions about one match."""
+    case = case_of(make_match(**options))
+    copies = [
+        Case(
+            match=case.match,
+            bundle=case.bundle,
+            scorecard=case.scorecard,
+            reason=case.reason,
+            blocking=True,
+            finding_key=f"copy-{number}",
+            evidence_digest=f"copy-{number}",
+            stakes=case.stakes,
+            slots=case.slots,
+        )
+        for number in range(1, count)
+    ]
+    return [case, *Case.objects.bulk_create(copies)]
+
+
+def make_reviewers(count: int) -> list[User]:
+    return [make_user(f"reviewer-{number}", User.Role.REVIEWER) for number in range(count)]
+
+
+def test_twenty_who_ask_for_the_next_of_ten_cases_get_ten_and_ten_times_none() -> None:
+    cases = make_cases(10)
+    people = make_reviewers(20)
+    answers = at_once([lambda p=person: actions.claim_next(by=p) for person in people])
+    claims = [answer for answer in answers if isinstance(answer, Claim)]
+    assert sorted(claim.case_id for claim in claims) == sorted(case.pk for case in cases)
+    assert [answer for answer in answers if not isinstance(answer, Claim)] == [None] * 10
+
+
+def test_twenty_who_want_the_two_slots_of_one_case_get_two() -> None:
+    (case,) = make_cases(1, stakes="high")
+    answers = at_once(
+        [lambda p=person: actions.claim_case(case.pk, by=p) for person in make_reviewers(20)]
+    )
+    assert sum(isinstance(answer, Claim) for answer in answers) == 2
+    assert all(isinstance(answer, Claim | Refused) for answer in answers)
+    assert sorted(Claim.objects.values_list("slot", flat=True)) == [1, 2]
+
+
+def test_one_person_in_ten_tabs_fills_one_slot() -> None:
+    (case,) = make_cases(1, stakes="high")
+    (person,) = make_reviewers(1)
+    works = [lambda: actions.claim_case(case.pk, by=person)] * 5
+    works += [lambda: actions.claim_next(by=person)] * 5
+    answers = at_once(works)
+    assert Claim.objects.count() == 1
+    assert not [answer for answer in answers if isinstance(answer, Exception)]
+
+
+def test_a_ruling_sent_ten_times_is_one_ruling() -> None:
+    (case,) = make_cases(1)
+    (person,) = make_reviewers(1)
+    actions.claim_case(case.pk, by=person)
+    actions.commit_score(case.pk, by=person, levels=GOOD_LEVELS, reason="So.")
+    decision = actions.Decision("average", "All three say the same.")
+    answers = at_once(
+        [lambda: actions.rule(case.pk, decision, by=person, version=case.version)] * 10
+    )
+    assert sum(isinstance(answer, Ruling) for answer in answers) == 1
+    assert sum(isinstance(answer, Refused) for answer in answers) == 9
+    assert Ruling.objects.count() == 1
+
+
+def test_a_take_over_and_a_ruling_at_once_leave_one_of_them() -> None:
+    (case,) = make_cases(1)
+    (person,) = make_reviewers(1)
+    lead = make_user("lena", User.Role.LEAD)
+    claim = actions.claim_case(case.pk, by=person)
+    actions.commit_score(case.pk, by=person, levels=GOOD_LEVELS, reason="So.")
+    decision = actions.Decision("average", "All three say the same.")
+    answers = at_once(
+        [
+            lambda: actions.rule(case.pk, decision, by=person, version=case.version),
+            lambda: actions.take_over(case.pk, claim.pk, by=lead, reason="Asleep."),
+        ]
+    )
+    assert sum(isinstance(answer, Refused) for answer in answers) == 1
+    assert sum(isinstance(answer, Claim | Ruling) for answer in answers) == 1
