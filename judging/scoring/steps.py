@@ -252,27 +252,29 @@ def _names_in_tree(
     """The edited paths that are tracked, each with its name in the tree.
 
     Agents name files from the root of the machine, bundles from the root of the tree. The
-    root taken is the one under which most edited paths are known. Where one of the two
-    sets is missing, or no path fits them, they tell nothing and every file is tracked.
+    root taken is the one under which most of the paths that are not known as they stand
+    are known. Where one of the two sets is missing, or no path fits them, they tell
+    nothing and every file is tracked.
     """
     touched = {e.path for e in events if e.kind is EventKind.EDIT and e.path is not None}
     plain = {path: path.removeprefix("./") for path in touched}
     if tree_paths is None or diff_paths is None:
         return plain
     known = tree_paths | diff_paths
-    roots: Counter[str] = Counter()
-    for path in plain.values():
-        for suffix in _suffixes(path, deepest=max(map(_depth, known), default=0)):
-            if suffix in known:
-                roots[path.removesuffix(suffix)] += 1
-    if not roots:
-        return plain
+    deepest = max(map(_depth, known), default=0)
+    roots = Counter(
+        name.removesuffix(suffix)
+        for name in plain.values()
+        if name not in known
+        for suffix in _suffixes(name, deepest)
+        if suffix in known
+    )
     # Shortest first where as many paths fit: the tree's root lies above its folders.
-    root = min(roots, key=lambda root: (-roots[root], len(root), root))
+    root = min(roots, key=lambda root: (-roots[root], len(root), root), default="")
     names = {
         path: name if name in known else name.removeprefix(root) for path, name in plain.items()
     }
-    return {path: name for path, name in names.items() if name in known}
+    return {path: name for path, name in names.items() if name in known} or plain
 
 
 def _depth(path: str) -> int:
