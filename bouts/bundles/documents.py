@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal, DecimalException
 from functools import cache
+from itertools import islice
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -19,6 +20,7 @@ from pydantic import BaseModel, ValidationError
 from bouts.bundles.errors import Fault, as_found
 
 DEEPEST = 32  # levels of nesting; the deepest field that means anything lies at 6
+MOST_VALUES = 300_000  # what a challenge of 20,000 tests needs
 MOST_FAULTS = 500  # of one document that are told one by one
 LONGEST_INTEGER = 18  # digits
 
@@ -58,7 +60,7 @@ def parse(data: bytes, file: str) -> tuple[Any, list[Fault]]:
         return None, [Fault(file, place, found, "Valid JSON")]
     except RecursionError:
         return None, [_too_deep(file, "document")]
-    return value, list(_oddities(value, file))
+    return value, list(islice(_oddities(value, file), MOST_FAULTS))
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -83,24 +85,34 @@ def _fraction(digits: str) -> Decimal:
 
 
 def _oddities(root: Any, file: str) -> Iterator[Fault]:
-    """Tell of keys given twice, text that cannot be stored, and nesting without end."""
+    """Tell of keys given twice, text that cannot be stored, and documents without end."""
     waiting: list[tuple[tuple[str | int, ...], Any]] = [((), root)]
+    values = 0
     while waiting:
         path, value = waiting.pop()
-        match value:
-            case str():
-                yield from _odd_text(path, value, file)
-            case list() | dict() if len(path) >= DEEPEST:
+        if isinstance(value, str):
+            yield from _odd_text(path, value, file)
+        elif isinstance(value, list | dict):
+            values += len(value)
+            if values > MOST_VALUES:
+                words = f"At most {MOST_VALUES:,} values in a document"
+                yield Fault(file, "document", "more values", words)
+                return
+            if len(path) >= DEEPEST:
                 yield _too_deep(file, spelled(path))
-            case list():
+            elif isinstance(value, list):
                 waiting.extend(((*path, at), item) for at, item in enumerate(value))
-            case dict():
-                if isinstance(value, _Repeating):
-                    for key in value.repeated:
-                        yield Fault(file, spelled((*path, key)), "the key twice", "Each key once")
-                for key, item in value.items():
-                    yield from _odd_text((*path, key), key, file)
-                    waiting.append(((*path, key), item))
+            else:
+                yield from _odd_keys(path, value, file)
+                waiting.extend(((*path, key), item) for key, item in value.items())
+
+
+def _odd_keys(path: tuple[str | int, ...], value: dict[str, Any], file: str) -> Iterator[Fault]:
+    if isinstance(value, _Repeating):
+        for key in value.repeated:
+            yield Fault(file, spelled((*path, key)), "the key twice", "Each key once")
+    for key in value:
+        yield from _odd_text((*path, key), key, file)
 
 
 def _odd_text(path: tuple[str | int, ...], text: str, file: str) -> Iterator[Fault]:

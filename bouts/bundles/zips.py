@@ -101,8 +101,6 @@ def _refusal(header: _Header) -> tuple[str, str] | None:
 def _directory(file: BinaryIO, limits: Limits) -> list[_Header]:
     length = file.seek(0, os.SEEK_END)
     count, start, size = _end(file, length)
-    if count > limits.members:
-        raise Broken("members", f"{count:,}", limits.count)
     if size > limits.members * MOST_PER_ENTRY:
         raise Broken(f"byte {start}", f"a directory of {size:,} bytes", limits.count)
     file.seek(start)

@@ -11,6 +11,7 @@ import struct
 import tarfile
 import tracemalloc
 import zipfile
+import zlib
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bouts.bundles import names
-from bouts.bundles.archive import tree_contents, tree_digests, unpack
+from bouts.bundles.archive import Walk, tree_contents, tree_digests, unpack
 from bouts.bundles.errors import Refused
 from bouts.bundles.limits import RATIO_FLOOR, Limits
 from tests.bouts.bundles.making import (
@@ -340,6 +341,26 @@ def test_a_folder_keeps_to_the_same_bounds(tmp_path: Path) -> None:
     assert {fault.file for fault in unpacked(folder, Limits(member_bytes=9))[1]} == {"a", "b"}
 
 
+@pytest.mark.parametrize("packing", PACKINGS)
+def test_an_upload_that_is_too_large_as_it_comes_is_refused(packing: str) -> None:
+    _, faults = unpacked(PACKINGS[packing]({"a": NOISE}), Limits(bundle_bytes=150_000))
+    assert (one(faults).field, one(faults).found[:3]) == ("size", "200")
+
+
+def test_faults_of_an_archive_end_somewhere() -> None:
+    _, faults = unpacked(zipped({f"../{number}": b"" for number in range(600)}))
+    assert (len(faults), faults[-1].found) == (501, "500 faults")
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None:
+    folder = as_folder({"run.log": b"one"}, tmp_path)
+    walk = Walk(folder, name="x", limits=LIMITS)
+    for _, blocks in walk:
+        (folder / "run.log").write_bytes(b"longer")
+        assert b"".join(blocks) == b"lon"
+    assert one(walk.faults).expected == "A file that stays as it is"
+
+
 def test_a_window_that_would_take_much_memory_is_refused() -> None:
     parameters = zstandard.ZstdCompressionParameters(window_log=27, enable_ldm=True)
     compressor = zstandard.ZstdCompressor(compression_params=parameters)
@@ -393,6 +414,56 @@ def test_a_local_header_that_disagrees_with_the_directory_is_refused() -> None:
     fault = one(unpacked(io.BytesIO(data))[1])
     assert fault.found == "the name other.json, in match.json"
     assert fault.expected == "A local header that agrees with the directory"
+
+
+def test_a_local_header_with_other_sizes_than_the_directory_is_refused() -> None:
+    data = zipped({"noise": NOISE}).getvalue()
+    lie = data.replace(struct.pack("<L", len(NOISE)), struct.pack("<L", 7), 1)
+    assert (
+        one(unpacked(io.BytesIO(lie))[1]).expected
+        == "A local header that agrees with the directory"
+    )
+
+
+def test_a_local_header_that_stretches_over_the_next_member_is_refused() -> None:
+    with_room = zipped({"a": b"1", "b": NOISE}).getvalue()
+    stretched = bytearray(with_room)
+    stretched[28:30] = struct.pack("<H", 100)  # an extra field that the directory knows nothing of
+    assert one(unpacked(io.BytesIO(bytes(stretched)))[1]).expected == "Members that lie apart"
+
+
+def test_data_after_the_end_of_a_deflated_member_is_refused() -> None:
+    content = zlib.compress(b"x" * 50, wbits=-15) + b"hidden"
+    crc, size = zlib.crc32(b"x" * 50), 50
+    sizes = (crc, len(content), size, 1)
+    local = struct.pack("<4s5H3L2H", b"PK\x03\x04", 20, 0, 8, 0, 33, *sizes, 0) + b"a" + content
+    entry = struct.pack("<4s6H3L5H2L", b"PK\x01\x02", 20, 20, 0, 8, 0, 33, *sizes, 0, 0, 0, 0, 0, 0)
+    end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 1, 1, len(entry) + 1, len(local), 0)
+    fault = one(unpacked(io.BytesIO(local + entry + b"a" + end))[1])
+    assert fault.found == "data after its end, in a"
+
+
+def test_bytes_between_the_directory_and_its_end_record_are_refused() -> None:
+    data = zipped({"a": b"1"}).getvalue()
+    end = data.rindex(b"PK\x05\x06")
+    fault = one(unpacked(io.BytesIO(data[:end] + b"junk" + data[end:]))[1])
+    assert fault.expected == "A directory that reaches up to its end record"
+
+
+def test_a_tar_header_with_a_wrong_checksum_is_refused() -> None:
+    data = bytearray(tarred({"match.json": b"{}"}))
+    data[0:1] = b"n"
+    fault = one(unpacked(io.BytesIO(gzip.compress(bytes(data))))[1])
+    assert (fault.field, fault.expected) == ("byte 0 unpacked", "The header of a tar member")
+
+
+def test_a_sparse_file_in_pax_records_is_refused() -> None:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz", format=tarfile.PAX_FORMAT) as archive:
+        info = tarfile.TarInfo("x")
+        info.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.realsize": "99999999"}
+        archive.addfile(info)
+    assert one(unpacked(out)[1]).found == "a device, pipe, sparse file or the like"
 
 
 def test_overlapping_members_are_refused() -> None:

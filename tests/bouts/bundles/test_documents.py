@@ -64,6 +64,12 @@ def test_odd_json_is_told_with_its_place(data: bytes, field: str, expected: str)
     assert (fault.file, fault.field, fault.expected) == ("x.json", field, expected)
 
 
+def test_a_document_of_too_many_values_is_refused_after_a_moment() -> None:
+    _, faults = parse(b"[" + b"[]," * 400_000 + b"[]]", "x.json")
+    assert one(faults).expected == "At most 300,000 values in a document"
+    assert len(parse(b"[" + b'"\\u0000",' * 900 + b"1]", "x.json")[1]) == 500
+
+
 def test_a_byte_order_mark_is_no_fault() -> None:
     assert parse(b'\xef\xbb\xbf{"a": 1}', "x.json") == ({"a": 1}, [])
 
@@ -75,7 +81,9 @@ def test_numbers_are_taken_as_written() -> None:
     assert plain(value) == {"a": 57.14, "b": 0.1, "c": 3}
 
 
-@pytest.mark.parametrize("number", ["1e999999999999999999999", "9" * 5_000, "1" * 19, "-1E+99"])
+@pytest.mark.parametrize(
+    "number", ["1e999999999999999999999", "9" * 5_000, "1" * 19, "-1E+99", f"0.{'0' * 30}1"]
+)
 def test_absurd_numbers_are_refused_quickly_where_they_stand(number: str) -> None:
     data = json.dumps(CLAIMS).replace("0.9", number).encode()
     value, _ = parse(data, "claims.json")
