@@ -11,6 +11,7 @@ from django.core.exceptions import ValidationError
 from django.utils.text import slugify
 
 from bouts.models import Team, User
+from bouts.models.people import check_username
 
 
 class DaysField(forms.TypedChoiceField):
@@ -80,8 +81,11 @@ class ChangePasswordForm(NewPasswordForm):
 
 
 class AcceptForm(NewPasswordForm):
-    username = User._meta.get_field("username").formfield(
-        help_text="You sign in with it. Letters, digits and . + - _ only.",
+    username = forms.CharField(
+        label="Sign-in name",
+        max_length=60,
+        validators=[check_username],
+        help_text="One word, such as your first name.",
         widget=forms.TextInput({"autocomplete": "username", "spellcheck": "false"}),
     )
     name = forms.CharField(

@@ -13,10 +13,18 @@ def make_team(slug: str = "northbank", name: str | None = None) -> Team:
 
 
 def make_user(
-    username: str, role: str = User.Role.COMPETITOR, *, teams: tuple[str, ...] = ()
+    username: str,
+    role: str = User.Role.COMPETITOR,
+    *,
+    teams: tuple[str, ...] = (),
+    is_active: bool = True,
 ) -> User:
     user = User.objects.create_user(
-        username, email=f"{username}@example.test", password=PASSWORD, role=role
+        username,
+        email=f"{username}@example.test",
+        password=PASSWORD,
+        role=role,
+        is_active=is_active,
     )
     for slug in teams:
         Membership.objects.create(user=user, team=make_team(slug))

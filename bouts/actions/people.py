@@ -266,9 +266,7 @@ def create_token(
     if too_much:
         raise NotAllowed(f"Your tokens cannot have {', '.join(too_much)}.")
     one_at_a_time(f"token of {owner.pk}")
-    now = timezone.now()
-    live = owner.api_tokens.filter(revoked_at=None, expires_at__gt=now)
-    if live.filter(name=name).exists():
+    if owner.api_tokens.live().filter(name=name).exists():
         raise AlreadyThere("You have a token of this name. Revoke it or choose another name.")
     secret = new_secret(API_PREFIX)
     token = owner.api_tokens.create(
@@ -276,7 +274,7 @@ def create_token(
         prefix=secret[:12],
         digest=digest_of(secret),
         scopes=sorted(scopes),
-        expires_at=now + lifetime,
+        expires_at=timezone.now() + lifetime,
     )
     after = {"name": name, "scopes": token.scopes, "expires_at": token.expires_at}
     audit.record(owner, "create_token", token, after=after)

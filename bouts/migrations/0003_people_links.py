@@ -18,6 +18,10 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.AlterModelOptions(
+            name='apitoken',
+            options={'ordering': ['-created_at', '-pk']},
+        ),
         migrations.CreateModel(
             name="PasswordReset",
             fields=[

@@ -18,6 +18,9 @@ from django.utils.functional import cached_property
 from bouts.tokens import digest_of
 
 
+check_username = RegexValidator(r"^[\w.+-]+\Z", "Letters, digits and . + - _ only.")
+
+
 class TeamQuerySet(models.QuerySet):
     def visible_to(self, user: User) -> TeamQuerySet:
         """Narrow to the teams whose page this person may open: ops all, others their own."""
@@ -53,7 +56,7 @@ class Team(models.Model):
 class UserQuerySet(models.QuerySet):
     def by_login(self, text: str) -> User | None:
         """Return whom this name or email address means, whatever its case."""
-        # A name holds no "@", so the two never mean different people.
+        # A name holds no "@" (`check_username`), so the two never mean different people.
         return self.filter(Q(username__iexact=text) | Q(email__iexact=text)).first()
 
     def matching(self, text: str) -> UserQuerySet:
@@ -84,7 +87,7 @@ class User(AbstractUser):
         "sign-in name",
         max_length=60,
         unique=True,
-        validators=[RegexValidator(r"^[\w.+-]+\Z", "Letters, digits and . + - _ only.")],
+        validators=[check_username],
         error_messages={"unique": "Somebody has this name already."},
     )
     role = models.CharField(max_length=12, choices=Role, default=Role.COMPETITOR)
@@ -271,6 +274,12 @@ class SignInTry(models.Model):
         return f"{self.at:%H:%M:%S} from {self.address}"
 
 
+class ApiTokenQuerySet(models.QuerySet):
+    def live(self) -> ApiTokenQuerySet:
+        is_over = Q(expires_at__lte=timezone.now())
+        return self.filter(revoked_at=None).exclude(is_over)
+
+
 class ApiToken(models.Model):
     """A key to the API. Only its hash is kept; the prefix tells people which one it is."""
 
@@ -289,8 +298,10 @@ class ApiToken(models.Model):
     last_used_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
 
+    objects = ApiTokenQuerySet.as_manager()
+
     class Meta:
-        ordering = ["-created_at"]
+        ordering = ["-created_at", "-pk"]
 
     def __str__(self) -> str:
         return f"{self.prefix}… ({self.name})"

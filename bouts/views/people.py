@@ -61,7 +61,7 @@ def _show(
         "role_form": RoleForm(request.user, initial={"role": person.role}),
         "teams": teams,
         "other_teams": Team.objects.exclude(pk__in=[team.pk for team in teams]),
-        "tokens": [token for token in person.api_tokens.all() if token.is_live],
+        "tokens": person.api_tokens.live(),
         "log": AuditEntry.objects.filter(subject=audit.subject_of(person)).select_related("actor")[
             :NEWS
         ],
