@@ -57,18 +57,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, BinaryIO, ClassVar
+from typing import Any, BinaryIO, ClassVar, NamedTuple
 
 import orjson
 
 from bouts.formats.documents import Document, top_keys
 from bouts.formats.guard import guarded
 from bouts.formats.remarks import Remarks
-from bouts.formats.telemetry.clock import Timekeeper, parse_stamp
+from bouts.formats.telemetry.clock import Timekeeper
 from bouts.formats.telemetry.recorder import Call, Moment, Recorder
 from bouts.formats.text import single_line
 from bouts.formats.types import Event, Kind, Report, Unreadable
+
+Record = Mapping[str, Any]
 
 MAX_CALLS = 1_000  # of one step
 
@@ -125,8 +126,8 @@ class _Reading:
         recorder = Recorder(self._folder)
         for part in document.parts("/steps/*"):
             self._counts["steps"] += 1
-            if isinstance(part.value, Mapping):
-                yield from self._step(_Step(part.value, part.pointer), recorder)
+            if isinstance(part.value, dict):
+                yield from self._step(part.value, part.pointer, recorder)
             else:
                 self._fault("a step is no object", part.pointer)
         if not self._counts["steps"]:
@@ -153,7 +154,7 @@ class _Reading:
         self._check_head(head)
         folders = (head.get(pattern) for pattern in ("/agent/extra/cwd", "/extra/cwd"))
         self._folder = next((path for path in folders if path and isinstance(path, str)), None)
-        if isinstance(metrics := head.get("/final_metrics"), Mapping):
+        if isinstance(metrics := head.get("/final_metrics"), dict):
             self._report.facts["final_metrics"] = {
                 name: metrics[name] for name in _TOTALS if _is_number(metrics.get(name))
             }
@@ -176,86 +177,89 @@ class _Reading:
 
     # Steps
 
-    def _step(self, step: _Step, recorder: Recorder) -> Iterator[Event]:
-        self._check_step(step)
+    def _step(self, step: Record, pointer: str, recorder: Recorder) -> Iterator[Event]:
+        self._check_step(step, pointer)
         if step.get("is_copied_context") is True:
             self._counts["copied_steps"] += 1
             return
         if step.get("llm_call_count") == 0:
             self._counts["deterministic_steps"] += 1
-        text, calls = _content(step.get("message")), self._calls(step)
+        text, calls = _content(step.get("message")), self._calls(step.get("tool_calls"), pointer)
         if not calls and step.get("source") == "agent":
-            text, calls = _terminus(step, text)
+            text, calls = _terminus(text, pointer)
             if calls:
-                self._remarks.add("commands are read from the JSON of messages", step.pointer)
+                self._remarks.add("commands are read from the JSON of messages", pointer)
         reasoning = step.get("reasoning_content")
         if isinstance(reasoning, str) and reasoning:
             text = f"{text}\n\n{reasoning}" if text else reasoning
-        seconds = self._clock.seconds(step.get("timestamp"), self._remarks, step.pointer)
-        moment = Moment(seconds, text, *self._tokens(step))
-        results = self._results(step)
+        seconds = self._clock.seconds(step.get("timestamp"), self._remarks, pointer)
+        moment = Moment(seconds, text, *self._tokens(step.get("metrics"), pointer))
+        results = self._results(step.get("observation"), pointer)
         if calls:
-            self._link(results, calls, step)
+            self._link(results, calls, step, pointer)
             yield from recorder.calls(calls, moment)
         else:
             output = "\n".join(result.output for result in results if result.output)
             by_user = step.get("source") == "user"
-            yield recorder.message(moment, step.pointer, output, by_user=by_user)
+            yield recorder.message(moment, pointer, output, by_user=by_user)
 
-    def _check_step(self, step: _Step) -> None:
+    def _check_step(self, step: Record, pointer: str) -> None:
         if step.get("step_id") != self._counts["steps"]:
-            self._fault("step_id does not count 1, 2, 3 …", step.pointer)
+            self._fault("step_id does not count 1, 2, 3 …", pointer)
         source = step.get("source")
         if source not in _SOURCES:
-            self._fault("a step's source is none of system, user, agent", step.pointer)
+            self._fault("a step's source is none of system, user, agent", pointer)
         elif source != "agent" and any(step.get(name) is not None for name in _AGENTS_ONLY):
-            self._fault("a step that is not the agent's has fields of the agent's", step.pointer)
-        if not isinstance(step.get("message"), str | list):
-            self._fault("a step has no message", step.pointer)
-        stamp = step.get("timestamp")
-        if stamp is not None and parse_stamp(stamp) is None:
-            self._fault("a timestamp is no ISO 8601 date and time", f"{step.pointer}/timestamp")
-        self._check_fields("step", step.fields, step.pointer)
+            self._fault("a step that is not the agent's has fields of the agent's", pointer)
+        if not isinstance(step.get("message"), (str, list)):
+            self._fault("a step has no message", pointer)
+        self._check_fields("step", step, pointer)
 
-    def _check_fields(self, what: str, fields: Mapping[str, Any], pointer: str) -> None:
-        for name in fields.keys() - _FIELDS[what]:
+    def _check_fields(self, what: str, fields: Record, pointer: str) -> None:
+        known = _FIELDS[what]
+        if fields.keys() <= known:
+            return
+        for name in fields.keys() - known:
             self._fault(f"a {what} has a field {single_line(name)[:60]!r}", pointer)
 
-    def _tokens(self, step: _Step) -> tuple[int | None, int | None]:
-        metrics = step.get("metrics")
-        if not isinstance(metrics, Mapping):
+    def _tokens(self, metrics: Any, pointer: str) -> tuple[int | None, int | None]:
+        if not isinstance(metrics, dict):
             return None, None
-        given = metrics.get("prompt_tokens"), metrics.get("completion_tokens")
-        if any(count is not None and not _is_count(count) for count in given):
-            self._fault("a number of tokens is no whole number from 0 on", step.pointer)
-        tokens_in, tokens_out = (count if _is_count(count) else None for count in given)
-        return tokens_in, tokens_out
+        return (
+            self._count(metrics.get("prompt_tokens"), pointer),
+            self._count(metrics.get("completion_tokens"), pointer),
+        )
+
+    def _count(self, written: Any, pointer: str) -> int | None:
+        if type(written) is int and 0 <= written < 2**63:
+            return written
+        if written is not None:
+            self._fault("a number of tokens is no whole number from 0 on", pointer)
+        return None
 
     # Tool calls and what came back
 
-    def _calls(self, step: _Step) -> list[Call]:
-        written = step.get("tool_calls")
+    def _calls(self, written: Any, pointer: str) -> list[Call]:
         if not written:
             return []
         if not isinstance(written, list):
-            self._fault("tool_calls is no array", step.pointer)
+            self._fault("tool_calls is no array", pointer)
             return []
         if len(written) > MAX_CALLS:
             limit = f"MAX_CALLS = {MAX_CALLS:,}"
-            raise Unreadable(f"more tool calls in a step than {limit}", step.pointer)
+            raise Unreadable(f"more tool calls in a step than {limit}", pointer)
         calls: list[Call] = []
         for index, fields in enumerate(written):
-            pointer = f"{step.pointer}/tool_calls/{index}"
-            if isinstance(fields, Mapping):
-                calls.append(self._call(fields, pointer))
+            place = f"{pointer}/tool_calls/{index}"
+            if isinstance(fields, dict):
+                calls.append(self._call(fields, place))
             else:
-                self._fault("a tool call is no object", pointer)
-        ids = [call.id for call in calls if call.id]
-        if len(set(ids)) < len(ids):
-            self._fault("a tool_call_id stands twice in a step", step.pointer)
+                self._fault("a tool call is no object", place)
+        if len(calls) > 1 and len({call.id or id(call) for call in calls}) < len(calls):
+            self._fault("a tool_call_id stands twice in a step", pointer)
         return calls
 
-    def _call(self, fields: Mapping[str, Any], pointer: str) -> Call:
+    def _call(self, fields: Record, pointer: str) -> Call:
         self._check_fields("tool call", fields, pointer)
         tool, call_id = fields.get("function_name"), fields.get("tool_call_id")
         arguments = fields.get("arguments")
@@ -265,23 +269,22 @@ class _Reading:
         if not isinstance(call_id, str):
             self._fault("a tool call has no tool_call_id", pointer)
             call_id = None
-        if not isinstance(arguments, Mapping):
+        if not isinstance(arguments, dict):
             self._fault("the arguments of a tool call are no object", pointer)
             arguments = _parsed_arguments(arguments)
         return Call(tool, arguments, pointer, call_id, extras=_extras(fields))
 
-    def _results(self, step: _Step) -> list[_Result]:
-        observation = step.get("observation")
-        written = observation.get("results") if isinstance(observation, Mapping) else None
+    def _results(self, observation: Any, pointer: str) -> list[_Result]:
+        written = observation.get("results") if isinstance(observation, dict) else None
         if observation is not None and not isinstance(written, list):
-            self._fault("an observation has no results", step.pointer)
+            self._fault("an observation has no results", pointer)
         results: list[_Result] = []
         for index, fields in enumerate(written if isinstance(written, list) else []):
-            pointer = f"{step.pointer}/observation/results/{index}"
-            if not isinstance(fields, Mapping):
-                self._fault("a result is no object", pointer)
+            place = f"{pointer}/observation/results/{index}"
+            if not isinstance(fields, dict):
+                self._fault("a result is no object", place)
                 continue
-            self._check_fields("result", fields, pointer)
+            self._check_fields("result", fields, place)
             if fields.get("subagent_trajectory_ref"):
                 self._counts["subagent_references"] += 1
             results.append(
@@ -291,7 +294,7 @@ class _Reading:
             )
         return results
 
-    def _link(self, results: list[_Result], calls: list[Call], step: _Step) -> None:
+    def _link(self, results: list[_Result], calls: list[Call], step: Record, pointer: str) -> None:
         """Give each call its results: by id, else in order where the numbers agree.
 
         What is left belongs to the step, and goes to its last call.
@@ -304,25 +307,15 @@ class _Reading:
             if call is None:
                 call = calls[index] if in_order else calls[-1]
                 if step.get("tool_calls"):
-                    self._fault("a result names no call of its step", step.pointer)
+                    self._fault("a result names no call of its step", pointer)
             call.output = f"{call.output}\n{result.output}" if call.output else result.output
             call.extras += result.extras
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    fields: Mapping[str, Any]
-    pointer: str
-
-    def get(self, name: str) -> Any:
-        return self.fields.get(name)
-
-
-@dataclass(frozen=True, slots=True)
-class _Result:
+class _Result(NamedTuple):
     call_id: Any
     output: str
-    extras: list[Mapping[str, Any]]
+    extras: list[Record]
 
 
 class _Stamps:
@@ -364,13 +357,9 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
-
-
-def _extras(fields: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _extras(fields: Record) -> list[Record]:
     extra = fields.get("extra")
-    return [extra] if isinstance(extra, Mapping) else []
+    return [extra] if isinstance(extra, dict) else []
 
 
 def _content(written: Any) -> str:
@@ -381,7 +370,7 @@ def _content(written: Any) -> str:
         return ""
     texts: list[str] = []
     for part in written:
-        if isinstance(part, Mapping):
+        if isinstance(part, dict):
             text = part.get("text")
             texts.append(text if isinstance(text, str) else f"[{part.get('type')!s:.20}]")
     return "\n".join(texts)
@@ -398,7 +387,7 @@ def _parsed_arguments(written: Any) -> Any:
     return parsed if isinstance(parsed, dict) else written
 
 
-def _terminus(step: _Step, message: str) -> tuple[str, list[Call]]:
+def _terminus(message: str, pointer: str) -> tuple[str, list[Call]]:
     """Return what Terminus 2 says and the commands in its message; no calls where it is none."""
     if not message.lstrip().startswith("{"):
         return message, []
@@ -410,13 +399,13 @@ def _terminus(step: _Step, message: str) -> tuple[str, list[Call]]:
     if not isinstance(commands, list):
         return message, []
     calls = [
-        Call("bash_command", {"keystrokes": command["keystrokes"]}, step.pointer)
+        Call("bash_command", {"keystrokes": command["keystrokes"]}, pointer)
         for command in commands[:MAX_CALLS]
         if isinstance(command, dict)
         and isinstance(command.get("keystrokes"), str)
         and command["keystrokes"].strip()
     ]
     if said.get("task_complete") is True:
-        calls.append(Call("task_complete", {}, step.pointer))
+        calls.append(Call("task_complete", {}, pointer))
     words = [said[name] for name in ("analysis", "plan") if isinstance(said.get(name), str)]
     return ("\n\n".join(words) if calls else message), calls

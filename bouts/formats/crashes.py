@@ -12,13 +12,25 @@ import re
 # which only talks of a crash is none.
 _ENDINGS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"^Fatal Python error: ([\w ]+)", re.MULTILINE), "fatal"),
-    (re.compile(r"^INTERNALERROR> (\w+(?:Error|Exception|Interrupt)\b)", re.M), "outside a test"),
-    (re.compile(r"^worker '\w+' (crashed) while running", re.M), "worker"),  # pytest-xdist
-    (re.compile(r"^(?:The )?forked VM (terminated) without", re.M | re.I), "forked VM"),  # Surefire
+    (
+        re.compile(r"^INTERNALERROR> (\w+(?:Error|Exception|Interrupt)\b)", re.MULTILINE),
+        "outside a test",
+    ),
+    (re.compile(r"^worker '\w+' (crashed) while running", re.MULTILINE), "worker"),  # pytest-xdist
+    (
+        re.compile(r"^(?:The )?forked VM (terminated) without", re.MULTILINE | re.IGNORECASE),
+        "forked VM",
+    ),  # Surefire
     (re.compile(r"^panic: ([^\n\[]{1,80})", re.MULTILINE), "panic"),  # Go
     (re.compile(r"^fatal error: ([^\n\[]{1,80})", re.MULTILINE), "fatal"),  # Go
     (re.compile(r"^(SIG[A-Z]{2,6}): ", re.MULTILINE), "signal"),  # Go
     (re.compile(r"^test (abort)\b", re.MULTILINE), "nextest"),
+)
+# What all of them begin with: one look tells that a text speaks of no crash.
+_ANY = re.compile(
+    r"^(?:Fatal Python error: |INTERNALERROR> |worker '|(?:The )?forked VM |panic: "
+    r"|fatal error: |SIG[A-Z]{2,6}: |test abort)",
+    re.MULTILINE | re.IGNORECASE,
 )
 _FRAMES = re.compile(
     r"""File "(?P<python>[^"\n]+)", line \d+,? in (?P<function>\w+)"""
@@ -30,6 +42,8 @@ _FOREIGN = ("site-packages/", "lib/python", "<frozen ", "/go/src/", "/pkg/mod/")
 
 def crash_signature(text: str) -> str | None:
     """Return the signature of the crash that a failure's type, message and body tell of."""
+    if not _ANY.search(text):
+        return None
     for pattern, kind in _ENDINGS:
         if found := pattern.search(text):
             ending = f"{kind}: {found[1].strip()}"

@@ -59,7 +59,9 @@ class Document:
         """
         wanted = _Wanted.of(patterns)
         if self._is_whole:
-            return _parts_of(self._whole, wanted, "")
+            parts: list[Part] = []
+            _gather(self._whole, wanted, "", parts)
+            return iter(parts)
         return _streamed(self._source, wanted)
 
 
@@ -113,6 +115,7 @@ def _json_cut(data: bytes) -> int:
 
 JSON = Notation(
     name="JSON",
+    openers=(rb"\u",),
     unfit=re.compile(
         rb"(\\+)u(?:0000"
         rb"|[dD][89abAB][0-9a-fA-F]{2}(?:\\u[dD][c-fC-F][0-9a-fA-F]{2})?"
@@ -168,16 +171,20 @@ def _parsed(data: bytes) -> Any:
         raise Unreadable(f"not valid JSON: {error.msg}", place) from None
 
 
-def _parts_of(value: Any, wanted: _Wanted, pointer: str) -> Iterator[Part]:
-    if wanted.pattern is not None:
-        yield Part(wanted.pattern, pointer, value)
-    elif isinstance(value, dict):
-        for key, child in value.items():
-            if step := wanted.of_keys.get(key):
-                yield from _parts_of(child, step, f"{pointer}/{key}")
-    elif isinstance(value, list) and (step := wanted.of_items):
-        for index, child in enumerate(value):
-            yield from _parts_of(child, step, f"{pointer}/{index}")
+def _gather(value: Any, wanted: _Wanted, pointer: str, parts: list[Part]) -> None:
+    """Append the parts of a loaded value; as a list, since a generator a level costs most."""
+    if isinstance(value, dict):
+        of_keys = wanted.of_keys
+        steps = [(key, child, of_keys[key]) for key, child in value.items() if key in of_keys]
+    elif isinstance(value, list) and (of_items := wanted.of_items):
+        steps = [(str(index), child, of_items) for index, child in enumerate(value)]
+    else:
+        return
+    for key, child, step in steps:
+        if step.pattern is not None:
+            parts.append(Part(step.pattern, f"{pointer}/{key}", child))
+        else:
+            _gather(child, step, f"{pointer}/{key}", parts)
 
 
 # Streamed documents

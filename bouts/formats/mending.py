@@ -39,6 +39,7 @@ class Notation:
 
     name: str
     unfit: re.Pattern[bytes]  # matches each escape that `mend` rewrites, and perhaps more
+    openers: tuple[bytes, ...]  # one of which all that is unfit begins with; quick to look for
     mend: Callable[[re.Match[bytes]], bytes]
     cut: Callable[[bytes], int]  # where data can be cut without cutting an escape in two
 
@@ -100,7 +101,10 @@ def _first_damage(source: BinaryIO, start: int, notation: Notation, encoding: st
         is_clean = len(data.translate(None, _CONTROLS)) == len(data)  # faster than a search
         if not is_clean and (control := _CONTROL.search(data)):
             return offset + control.start()
-        for escape in notation.unfit.finditer(data):
+        escapes = (
+            notation.unfit.finditer(data) if any(map(data.__contains__, notation.openers)) else ()
+        )
+        for escape in escapes:
             if notation.mend(escape) != escape[0]:
                 return offset + escape.start()
         cut = _cut(data, notation) if is_utf8 else len(data)

@@ -33,7 +33,7 @@ def visible(text: str) -> str:
 
 def single_line(text: str) -> str:
     """Return the text with every control character as its picture: fit for a name or a path."""
-    return visible(text.translate(PICTURES))
+    return text if text.isprintable() else visible(text.translate(PICTURES))
 
 
 def decode(line: bytes, remarks: Remarks, place: str) -> str:
@@ -63,7 +63,7 @@ def shorten_id(text: str) -> str:
     A cut one keeps its beginning and ends in a digest of the whole, so that two names stay two.
     """
     name = single_line(text)
-    if len(name.encode()) <= MAX_ID_BYTES:
+    if len(name) <= MAX_ID_BYTES // 4 or len(name.encode()) <= MAX_ID_BYTES:
         return name
     digest = hashlib.blake2b(name.encode(), digest_size=8).hexdigest()
     return f"{name.encode()[: MAX_ID_BYTES - 20].decode(errors='ignore')}…{digest}"

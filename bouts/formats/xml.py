@@ -237,6 +237,7 @@ def _xml_cut(data: bytes) -> int:
 
 XML = Notation(
     name="XML",
+    openers=(b"&#", b"\xef\xbf"),
     unfit=re.compile(
         rb"&#(?:"
         rb"x0{0,8}(?P<hex>[0-8bcef]|1[0-9a-f]|d[89a-f][0-9a-f]{2}|fff[ef])"

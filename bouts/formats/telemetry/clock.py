@@ -99,9 +99,10 @@ class Timekeeper:
         """Return the seconds from the file's first trusted stamp to this one."""
         if self._origin is None:
             return None
-        moment = parse_stamp(stamp)
         if stamp is None:
             remarks.add("a step without a time stamp", place)
+            return None
+        moment = parse_stamp(stamp)
         if moment is None or (moment.tzinfo is None) != (self._origin.tzinfo is None):
             return None
         seconds = (moment - self._origin).total_seconds()

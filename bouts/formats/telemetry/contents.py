@@ -11,6 +11,7 @@ import re
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 MAX_FILE_CHARS = 500_000  # of a file whose text is kept; of longer ones only the digest is
 MAX_KEPT_CHARS = 4_000_000  # of all files together
@@ -101,15 +102,15 @@ Edit = Write | Replace | Insert | Copy | Delete | Undo | Restore
 
 def moved(edit: Edit, move: Callable[[str], str]) -> Edit:
     """Return the edit with its paths passed through a function."""
-    if isinstance(edit, Restore):
-        return Restore(move(edit.path) if edit.path is not None else None)
+    if edit.path is None:
+        return edit
+    path = move(edit.path)
     if isinstance(edit, Copy):
-        return Copy(move(edit.path), move(edit.source), edit.moves)
-    return replace(edit, path=move(edit.path))
+        return Copy(path, move(edit.source), edit.moves)
+    return edit if path == edit.path else replace(edit, path=path)
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """What one edit did to one path, as far as it is known."""
 
     path: str
@@ -119,8 +120,7 @@ class Change:
     lines_removed: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
+class _State(NamedTuple):
     digest: str | None = None
     text: str | None = None
 

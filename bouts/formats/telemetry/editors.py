@@ -96,7 +96,7 @@ def _parted_edits(path: str | None, parts: list[Any]) -> Iterator[Edit]:
     """Read a list of replacements, in one file or each in its own."""
     swaps: dict[str, list[Swap]] = {}
     for part in parts:
-        if not isinstance(part, Mapping):
+        if not isinstance(part, dict):
             continue
         where = _text(part, _PATHS) or path
         old, new = _text(part, _OLDS), _text(part, _NEWS)

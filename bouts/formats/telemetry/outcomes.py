@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from bouts.formats.telemetry.contents import told_digest
 
@@ -33,8 +32,7 @@ _CODES = ("exit_code", "exitCode", "exit_status", "returncode", "return_code")
 _STILL_RUNNING = -1  # as OpenHands and mini-swe-agent write it, not an exit code
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """None where nobody says."""
 
     ok: bool | None = None
@@ -45,12 +43,16 @@ class Outcome:
     after: str | None = None
 
 
+_SILENT = Outcome()
+
+
 def outcome_of(extras: Iterable[Mapping[str, Any]], output: str) -> Outcome:
     """Read a call's outcome from the records about it, the first that says something counts."""
     said: dict[str, Any] = {}
     for extra in extras:
-        for key, value in extra.items():
-            said.setdefault(key, value)
+        said = {**extra, **said}
+    if not said and "code" not in output.lower():
+        return _SILENT
     code = next((_code(said[key]) for key in _CODES if key in said), None)
     if code is None:
         code = _code_in(output)

@@ -6,14 +6,14 @@ import hashlib
 import posixpath
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import orjson
 
 from bouts.formats.telemetry.contents import Change, Contents, Copy, Delete, moved
 from bouts.formats.telemetry.outcomes import Outcome, outcome_of, told_by_words
-from bouts.formats.telemetry.test_output import ParsedRun, parse_test_output
+from bouts.formats.telemetry.test_output import parse_test_output
 from bouts.formats.telemetry.tools import Action, action_of
 from bouts.formats.text import shorten, shorten_id, single_line, visible
 from bouts.formats.types import Event, EventKind, Report, Unreadable
@@ -42,8 +42,7 @@ class Call:
     extras: list[Mapping[str, Any]] = field(default_factory=list)  # what records say besides
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(NamedTuple):
     """What a step says once, for whatever it did: given to the first of its events."""
 
     t: float | None
@@ -94,48 +93,48 @@ class Recorder:
     def _call(self, call: Call, moment: Moment) -> Iterator[Event]:
         action = action_of(call.tool, call.arguments)
         outcome = outcome_of(call.extras, call.output)
-        if action.kind is EventKind.EDIT and outcome.ok is None:
-            outcome = replace(outcome, ok=told_by_words(call.output))
-        signature = _signature(call, action)
-        of_call: dict[str, Any] = {
-            "pointer": call.pointer,
+        kind = action.kind
+        if kind is EventKind.EDIT and outcome.ok is None:
+            outcome = outcome._replace(ok=told_by_words(call.output))
+        changes = self._changes(action, outcome) if action.edits else []
+        if kind is EventKind.EDIT and action.edits and not changes:
+            kind = EventKind.RUN  # nothing that anybody worked on: `git checkout main`
+        only_edits = kind is EventKind.EDIT and bool(changes)
+        fields: dict[str, Any] = {
             "tool": single_line(call.tool)[:NAME_LIMIT],
             "call": single_line(call.id)[:NAME_LIMIT] if call.id else None,
-            "signature": signature,
+            "signature": _signature(call, action),
             "inferred": action.inferred,
             "command": shorten(visible(action.command), COMMAND_LIMIT) if action.command else None,
         }
-        ending: dict[str, Any] = {
-            "ok": outcome.ok,
-            "exit_code": outcome.exit_code,
-            "expected": outcome.expected,
-            "infra": outcome.infra,
-        }
-        output = shorten(visible(call.output), OUTPUT_LIMIT)
-        changes = self._changes(action, outcome)
-        only_edits = action.kind is EventKind.EDIT and bool(changes)
+        if only_edits or not changes:
+            self._add_ending(fields, call, outcome)
         for change in changes:
-            fields = asdict(change) | of_call
-            if only_edits:
-                fields |= ending | {"output": output}
-                output = ""
-            yield self._event(EventKind.EDIT, moment, **fields)
+            yield self._event(EventKind.EDIT, moment, call.pointer, **fields, **change._asdict())
             moment = Moment(moment.t)
+            fields.pop("output", None)
         if only_edits:
             return
-        kind = action.kind
-        if kind is EventKind.EDIT and action.edits:
-            kind = EventKind.RUN  # nothing that anybody worked on: `git checkout main`
-        if kind is EventKind.TEST and (run := self._test_run(signature, call.output)):
-            ending |= {"results": run.results, "passed": run.passed, "failed": run.failed}
-            ending["ok"] = outcome.ok is not False and not run.failed
+        if changes:
+            self._add_ending(fields, call, outcome)
+        if kind is EventKind.TEST:
+            self._add_results(fields, call.output)
+        if action.path:
+            fields["path"] = self._relative(action.path)
         if action.text:
             text = f"{moment.text}\n\n{action.text}" if moment.text else action.text
-            moment = replace(moment, text=text)
-        path = self._relative(action.path) if action.path else None
-        yield self._event(kind, moment, path=path, output=output, **of_call, **ending)
+            moment = moment._replace(text=text)
+        yield self._event(kind, moment, call.pointer, **fields)
         if kind is EventKind.CHECKPOINT:
             self._contents.commit()
+
+    @staticmethod
+    def _add_ending(fields: dict[str, Any], call: Call, outcome: Outcome) -> None:
+        fields["output"] = shorten(visible(call.output), OUTPUT_LIMIT)
+        fields["ok"] = outcome.ok
+        fields["exit_code"] = outcome.exit_code
+        fields["expected"] = outcome.expected
+        fields["infra"] = outcome.infra
 
     def _changes(self, action: Action, outcome: Outcome) -> list[Change]:
         """Carry out a call's edits; what a shell removes or copies counts where it is work."""
@@ -154,26 +153,29 @@ class Recorder:
                 self._contents.note_copy(edit)
         return changes
 
-    def _test_run(self, signature: str, output: str) -> ParsedRun | None:
-        """Return the results that a test command printed.
+    def _add_results(self, fields: dict[str, Any], output: str) -> None:
+        """Add the results that a test command printed, if any.
 
         A quiet run names only what failed. Where the same command ran before over as many
         tests, whatever it named then and does not name now has passed.
         """
         run = parse_test_output(output)
         if run is None:
-            return None
+            return
         self._parsed_runs += 1
+        signature = fields["signature"]
         total = (run.passed or 0) + (run.failed or 0)
         known = self._known_runs.get(signature)
         if known and known.total == total and len(run.results) < total:
             missing = [test for test in known.tests if test not in run.results]
             for test in missing[: total - len(run.results)]:
                 run.add(test, passed=True)
-        tests = tuple(run.results)[:MAX_KNOWN_TESTS]
         if known or len(self._known_runs) < MAX_KNOWN_RUNS:
+            tests = tuple(run.results)[:MAX_KNOWN_TESTS]
             self._known_runs[signature] = _KnownRun(total, tests)
-        return run
+        fields.update(results=run.results, passed=run.passed, failed=run.failed)
+        # The code may be of the pipeline's last command, such as `tail`.
+        fields["ok"] = fields["ok"] is not False and not run.failed
 
     def _relative(self, path: str) -> str:
         """Return a path as the project has it: relative to its folder, without detours."""
@@ -215,7 +217,7 @@ def _signature(call: Call, action: Action) -> str:
     arguments: Any = call.arguments
     if action.command is not None:
         arguments = action.command.strip()
-    elif isinstance(arguments, Mapping):
+    elif isinstance(arguments, dict):
         arguments = {key: arguments[key] for key in arguments if key not in _INCIDENTAL}
     try:
         data = orjson.dumps([call.tool, arguments], option=orjson.OPT_SORT_KEYS)

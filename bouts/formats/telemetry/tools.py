@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from bouts.formats.telemetry.commands import meaning_of
@@ -114,7 +115,7 @@ _COMMANDS = ("command", "cmd", "commands", "keystrokes", "script", "raw_action",
 def action_of(tool: str, arguments: Any) -> Action:
     """Tell what a call does. ``arguments`` is an object, or the bare text that a tool was given."""
     name, kind, inferred = _known(tool)
-    given = arguments if isinstance(arguments, Mapping) else {"input": arguments}
+    given = arguments if isinstance(arguments, dict) else {"input": arguments}
     if kind is EventKind.EDIT:
         return _editing(name, given, inferred)
     if kind is EventKind.PLAN and given.get("command") in _PLAN_LOOKS:
@@ -129,6 +130,7 @@ def action_of(tool: str, arguments: Any) -> Action:
     return Action(kind, inferred, path=path_of(given), command=command)
 
 
+@lru_cache(maxsize=1024)
 def _known(tool: str) -> tuple[str, EventKind, bool]:
     """Return a tool's plain name, its kind, and whether that is a guess.
 
@@ -154,7 +156,7 @@ def command_line(arguments: Mapping[str, Any]) -> str | None:
         if isinstance(value, list) and value:
             if all(isinstance(word, str) for word in value):
                 return shlex.join(value) if key != "commands" else "\n".join(value)
-            lines = (item.get("keystrokes") for item in value if isinstance(item, Mapping))
+            lines = (item.get("keystrokes") for item in value if isinstance(item, dict))
             return "".join(line for line in lines if isinstance(line, str))
     return None
 
@@ -168,7 +170,7 @@ def said_text(arguments: Mapping[str, Any]) -> str:
         for item in value if isinstance(value, list) else ():
             if isinstance(item, str):
                 lines.append(f"- {item}")
-            elif isinstance(item, Mapping):
+            elif isinstance(item, dict):
                 words = [item[key] for key in _ITEM_TEXTS if isinstance(item.get(key), str)]
                 lines.append(f"- {': '.join(words)}")
     return "\n".join(lines)
