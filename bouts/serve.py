@@ -62,6 +62,8 @@ class Address:
                 f"Cannot listen on {self}: {os.strerror(error.errno or 0)}. Choose another port, such as "
                 f"`make up PORT={self.port + 1}`."
             ) from error
+        except OverflowError as error:
+            raise Trouble(f"PORT is {self.port}: {error}") from error
 
 
 class Child:
