@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
 
 from bouts.bundles.manifest import TestEntry
-from bouts.formats.types import TestResult
+from bouts.formats.types import Kind, TestResult
+from bouts.masking import mask
 from bouts.models import Artifact, Bundle, Challenge, Match, User
 from bouts.rules import Disclosure, Suite
 
@@ -21,6 +21,11 @@ WITHHELD = "withheld"
 
 # Shorter words would withhold half of every page: "test_x" is a name, "ok" is an accident.
 SHORTEST_SECRET = 5
+
+# Files that are shown value by value, each withheld by itself where it quotes a hidden test:
+# an event, the change of a file, an access, a finding of a scanner. Of all other kinds the
+# file as a whole is withheld, for what stands beside a quotation may belong to it.
+BY_VALUE = frozenset({Kind.TELEMETRY, Kind.DIFF, Kind.SANDBOX, Kind.SCAN})
 
 
 class Audience(StrEnum):
@@ -123,34 +128,56 @@ class Gate:
         return self.shows_evidence and (suite == Suite.STATIC or self.shows_hidden_tests)
 
     def shows_artifact(self, artifact: Artifact) -> bool:
-        """Whether the file may be listed by its name, opened and downloaded as it is."""
+        """Whether the file may be opened and downloaded as it is."""
+        return self.shows_file(artifact.kind, quotes_hidden=_quotes(artifact))
+
+    def shows_values_of(self, artifact: Artifact) -> bool:
+        """Whether what its reader made of the file may be shown, value by value."""
+        return self.shows_values(artifact.kind, artifact.suite, quotes_hidden=_quotes(artifact))
+
+    def shows_file(self, kind: str, *, quotes_hidden: bool) -> bool:
         if self.is_full:
             return True
-        if not self.shows_evidence:
-            return False
         # What was uploaded as a verdict names models, which are for staff while a case is open.
-        if artifact.kind == "verdicts":
+        if not self.shows_evidence or kind == Kind.VERDICTS:
             return False
-        return self.shows_hidden_tests or not artifact.facts.get("quotes_hidden", True)
+        return self.shows_hidden_tests or not quotes_hidden
+
+    def shows_values(self, kind: str, suite: str, *, quotes_hidden: bool) -> bool:
+        if kind == Kind.TESTS:
+            return self.shows_suite(suite)
+        if kind in BY_VALUE:
+            return self.shows_evidence
+        return self.shows_file(kind, quotes_hidden=quotes_hidden)
 
     def quotes_hidden(self, text: str) -> bool:
-        return bool(self._secrets and self._secrets.search(text))
+        return tells(text, self.hidden_words)
 
     def text(self, text: str) -> str:
-        """Return a text as it may be shown: itself, or the word that says it is withheld."""
+        """Return a text as it may be shown: itself, or the word that says it is withheld.
+
+        Keys and tokens in it are masked for everybody.
+        """
         if not self.shows_evidence:
             return WITHHELD if text else ""
         if not self.shows_hidden_tests and self.quotes_hidden(text):
             return WITHHELD
-        return text
+        return mask(text)
 
-    @cached_property
-    def _secrets(self) -> re.Pattern[str] | None:
-        return pattern_of(self.hidden_words)
+
+def _quotes(artifact: Artifact) -> bool:
+    """Whether a file was found to tell of hidden tests; one nobody has looked at does."""
+    return bool(artifact.facts.get("quotes_hidden", True))
+
+
+def tells(text: str, words: Iterable[str]) -> bool:
+    """Whether a text holds any of the words, in any case. The words are in lower case."""
+    lowered = text.lower()
+    return any(word in lowered for word in words)
 
 
 def pattern_of(words: Iterable[str]) -> re.Pattern[str] | None:
-    """Return one expression that finds any of the words, in any case."""
+    """Return one expression that finds any of the words, in any case, to take them out of a text."""
     longest_first = sorted({word for word in words if word}, key=len, reverse=True)
     if not longest_first:
         return None
@@ -160,7 +187,7 @@ def pattern_of(words: Iterable[str]) -> re.Pattern[str] | None:
 def hidden_words(
     hidden: Iterable[TestEntry], visible: Iterable[TestEntry], results: Iterable[TestResult] = ()
 ) -> list[str]:
-    """Gather whatever names or quotes a hidden test.
+    """Gather whatever names or quotes a hidden test, in lower case.
 
     ``results`` are those of hidden suites, with what their failures said: of a long message
     its first line, for a quotation starts there. What also names a visible test is no secret.
@@ -172,7 +199,16 @@ def hidden_words(
         if len(first_line) >= 3 * SHORTEST_SECRET:
             words.add(first_line)
     words -= {word for test in visible for word in _names(test.id, test.path)}
-    return sorted(word for word in words if len(word) >= SHORTEST_SECRET)
+    return _shortest({word.lower() for word in words if len(word) >= SHORTEST_SECRET})
+
+
+def _shortest(words: set[str]) -> list[str]:
+    """Leave out every word that has another one in it: that one finds it too."""
+    kept: list[str] = []
+    for word in sorted(words, key=len):
+        if not any(shorter in word for shorter in kept):
+            kept.append(word)
+    return kept
 
 
 def _names(test_id: str, path: str | None) -> set[str]:

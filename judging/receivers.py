@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -9,10 +10,10 @@ from django.dispatch import receiver
 
 from bouts.models import Bundle
 from bouts.signals import bundle_stored
-from judging import actions, tasks
+from judging import steps, tasks
 
 
 @receiver(bundle_stored)
 def start_judging(*, bundle: Bundle, **kwargs: Any) -> None:
-    for step in actions.start(bundle):
-        transaction.on_commit(lambda pk=step.pk: tasks.ring(pk))
+    steps.lay_out(bundle)
+    transaction.on_commit(partial(tasks.ring, bundle.pk))

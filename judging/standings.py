@@ -14,6 +14,7 @@ from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import Q
+from django.utils import timezone
 
 from bouts.fields import as_decimal
 from bouts.models import Agent, Bundle, Challenge, ChallengeVersion, Match
@@ -27,7 +28,19 @@ JUDGES = ("objective", "process", "strategy", "recovery")
 ROW_MARKS = ("flagged", "reduced", "reduced_evidence")
 OFF_BOARD = ("held", "incomplete")
 
+STANDINGS_LOCK = 20261  # the first key of the advisory lock; any number that is ours
+
+# Of a scorecard what a row is made of: not the breakdown, which is long.
+CARD_FIELDS = (
+    "match__exclusion", "challenge_version__challenge", "challenge_version__is_live",
+    "status", "marks", "value", "low", "high", "adjustment", *JUDGES,
+)  # fmt: skip
+
 FIGURES = ("value", "low", "high", "adjustment", *JUDGES)
+WRITTEN = (
+    "challenge", "matches", "ranked_matches", "challenges", "status", "marks", "shown",
+    "updated_at", *FIGURES,
+)  # fmt: skip
 
 
 @transaction.atomic
@@ -36,30 +49,41 @@ def refresh(agent_id: int, version: ChallengeVersion) -> None:
     # One writer a row: two matches of one agent may finish at the same moment.
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [STANDINGS_LOCK, agent_id])
-    cards = Scorecard.objects.live().filter(match__agent=agent_id, challenge_version=version)
-    _write(agent_id, version, _row(list(cards.select_related("match"))))
-    _write(agent_id, None, _overall(agent_id))
-
-
-STANDINGS_LOCK = 20261  # the first key of the advisory lock; any number that is ours
-
-
-def _write(agent_id: int, version: ChallengeVersion | None, row: dict[str, Any] | None) -> None:
-    if row is None:
-        Standing.objects.filter(agent=agent_id, challenge_version=version).delete()
-        return
-    Standing.objects.update_or_create(
-        agent_id=agent_id,
-        challenge_version=version,
-        defaults={"challenge_id": version.challenge_id if version else None, **row},
+    cards = list(
+        Scorecard.objects.live()
+        .filter(match__agent=agent_id)
+        .filter(Q(challenge_version=version) | Q(challenge_version__is_live=True))
+        .select_related("match", "challenge_version")
+        .only(*CARD_FIELDS)
     )
+    here = [card for card in cards if card.challenge_version_id == version.pk]
+    live = [card for card in cards if card.challenge_version.is_live]
+    rows = {version: _row(here), None: _overall(live)}
+    Standing.objects.bulk_create(
+        [
+            Standing(
+                agent_id=agent_id,
+                challenge_version=board,
+                challenge_id=board.challenge_id if board else None,
+                updated_at=timezone.now(),
+                **row,
+            )
+            for board, row in rows.items()
+            if row
+        ],
+        update_conflicts=True,
+        unique_fields=["agent", "challenge_version"],
+        update_fields=WRITTEN,
+    )
+    for board in (board for board, row in rows.items() if not row):
+        Standing.objects.filter(agent=agent_id, challenge_version=board).delete()
 
 
 def _row(cards: Sequence[Scorecard]) -> dict[str, Any] | None:
     """Return the row of some scorecards of one agent on one challenge; None for none."""
     if not cards:
         return None
-    ranked = [card for card in cards if card.is_ranked and not card.match.exclusion]
+    ranked = [card for card in cards if _counts(card)]
     return {
         "matches": len(cards),
         "ranked_matches": len(ranked),
@@ -70,11 +94,10 @@ def _row(cards: Sequence[Scorecard]) -> dict[str, Any] | None:
     }
 
 
-def _overall(agent_id: int) -> dict[str, Any] | None:
+def _overall(cards: Sequence[Scorecard]) -> dict[str, Any] | None:
     """Return the row over all challenges: the mean of the means on their live versions."""
-    cards = Scorecard.objects.live().filter(match__agent=agent_id, challenge_version__is_live=True)
     by_challenge: dict[int, list[Scorecard]] = defaultdict(list)
-    for card in cards.select_related("match"):
+    for card in cards:
         by_challenge[card.challenge_version_id].append(card)
     if not by_challenge:
         return None
@@ -82,13 +105,17 @@ def _overall(agent_id: int) -> dict[str, Any] | None:
     ranked = [card for card in everything if card.is_ranked and not card.match.exclusion]
     means = [_means([card for card in group if card in ranked]) for group in by_challenge.values()]
     return {
-        "matches": len(everything),
+        "matches": len(cards),
         "ranked_matches": len(ranked),
         "challenges": sum(group["value"] is not None for group in means),
-        "status": _status(ranked or everything),
-        "marks": _marks(everything, ranked),
+        "status": _status(ranked or cards),
+        "marks": _marks(cards, ranked),
         **_figures({name: _mean(group[name] for group in means) for name in FIGURES}),
     }
+
+
+def _counts(card: Scorecard) -> bool:
+    return card.is_ranked and not card.match.exclusion
 
 
 def _means(ranked: Sequence[Scorecard]) -> dict[str, Fraction | None]:

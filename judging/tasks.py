@@ -7,27 +7,27 @@ import logging
 from celery import shared_task
 from kombu.exceptions import OperationalError
 
-from judging import actions
+from judging import steps
 
 logger = logging.getLogger(__name__)
 
 
 @shared_task
-def run_step(step_id: int) -> None:
-    for ready in actions.run_step(step_id):
-        ring(ready.pk)
+def work_on(bundle_id: int) -> None:
+    if steps.work_on(bundle_id):
+        ring(bundle_id)
 
 
 @shared_task
 def sweep() -> None:
     """Pick up what a dead worker or a lost message left."""
-    for step in actions.stranded_steps():
-        ring(step.pk)
+    for bundle_id in steps.stranded_bundles():
+        ring(bundle_id)
 
 
-def ring(step_id: int) -> None:
-    """Ask a worker to look at a step. Where no broker answers, the sweep will find it."""
+def ring(bundle_id: int) -> None:
+    """Ask a worker to look at a bundle. Where no broker answers, the sweep will find it."""
     try:
-        run_step.delay(step_id)
+        work_on.delay(bundle_id)
     except (OperationalError, OSError) as error:
-        logger.warning("no broker to ring for step %s: %s", step_id, error)
+        logger.warning("no broker to ring for bundle %s: %s", bundle_id, error)

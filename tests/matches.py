@@ -11,7 +11,7 @@ from xml.sax.saxutils import quoteattr
 
 from bouts.actions import uploads
 from bouts.models import Bundle
-from judging import actions
+from judging import steps
 from tests.factories import make_team
 
 CANARY = "test_zanzibar"
@@ -156,5 +156,5 @@ def store(folder: Path, **options: Any) -> Bundle:
 def judge(folder: Path, **options: Any) -> Bundle:
     """Upload a bundle and do all the work that follows from it, here and now."""
     bundle = store(folder, **options)
-    actions.run_steps(bundle)
+    steps.run_steps(bundle)
     return bundle

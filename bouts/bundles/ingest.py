@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from bouts.bundles.loading import MATCH, LoadedBundle, LoadedChallenge
 from bouts.bundles.manifest import ArtifactEntry
 from bouts.bundles.reading import Reading, State, readings, refuse_dangling
 from bouts.copying import Spool, next_keys
-from bouts.disclosure import hidden_words, pattern_of
+from bouts.disclosure import hidden_words, tells
 from bouts.formats.types import Kind
 from bouts.formats.types import TestResult as Result
 from bouts.models import (
@@ -191,6 +192,12 @@ class _Ingest:
     hidden_results: list[Result] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
 
+    @cached_property
+    def _hidden_paths(self) -> set[str | None]:
+        """The result files of hidden suites, and their logs."""
+        runs = [e for e in self.loaded.manifest.artifacts if e.suite not in {None, Suite.STATIC}]
+        return {path for run in runs for path in (run.path, run.log)}
+
     def read(self) -> None:
         """Read every artifact into the spools; refuse evidence that points nowhere."""
         entries = self.loaded.manifest.entries
@@ -283,16 +290,15 @@ class _Ingest:
         ]
         if entry.path in {path for run in hidden_runs for path in (run.path, run.log)}:
             return True
-        pattern = pattern_of(self.words)
-        return pattern is not None and _found_in(file, pattern, max(map(len, self.words)))
+        return bool(self.words) and _tells(file, self.words)
 
 
-def _found_in(file: Path, pattern: Any, longest: int) -> bool:
-    """Look for a pattern block by block, with an overlap as long as the longest match."""
-    tail = ""
+def _tells(file: Path, words: list[str]) -> bool:
+    """Look for words block by block, with an overlap as long as the longest."""
+    tail, longest = "", max(map(len, words))
     with file.open("r", encoding="utf-8", errors="replace", newline="") as stream:
         while block := stream.read(SCANNED):
-            if pattern.search(tail + block):
+            if tells(tail + block, words):
                 return True
             tail = block[-longest:]
     return False

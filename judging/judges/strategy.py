@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from fractions import Fraction
 
 from bouts.bundles.manifest import VerdictEntry
@@ -32,6 +33,7 @@ class SeatAnswer:
     reason: str = ""
     model: str = ""
     evidence: tuple[JsonDict, ...] = ()
+    answered_at: datetime | None = None
 
     def as_json(self) -> JsonDict:
         return {
@@ -114,6 +116,7 @@ def _seat(seat: str, answer: VerdictEntry | None, policy: Policy) -> SeatAnswer:
         reason=answer.reason or "",
         model=answer.model,
         evidence=evidence_of(answer),
+        answered_at=answer.at,
     )
 
 

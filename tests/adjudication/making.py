@@ -14,7 +14,7 @@ from bouts.bundles.loading import load_bundle, load_challenge
 from bouts.formats.types import Event, EventKind
 from bouts.models import Blob, Bundle, Chunk, Match
 from bouts.rules import CRITERIA, Judge
-from judging.actions import run_steps
+from judging.steps import run_steps
 from tests.bouts.bundles.making import zipped
 from tests.factories import make_team
 

@@ -3,119 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from django.utils import timezone
 
-from bouts.models import AuditEntry, Challenge, User
+from bouts.models import Challenge, User
 from judging import actions, standings
-from judging.models import Finding, Scorecard, Standing, Step, Verdict
+from judging.models import Finding, Scorecard, Standing
 from tests import matches
-from tests.matches import judge, store
+from tests.matches import judge
 
 pytestmark = pytest.mark.django_db
 
 
 def live(bundle: object) -> Scorecard:
     return Scorecard.objects.live().get(bundle=bundle)
-
-
-# Steps
-
-
-def test_objective_comes_first_and_the_scorecard_last(tmp_path: Path) -> None:
-    bundle = store(tmp_path)
-    order = []
-    while ready := actions.ready_steps(bundle):
-        order.append({step.name for step in ready})
-        for step in ready:
-            actions.run_step(step.pk)
-    assert order == [
-        {"objective"},
-        {"process", "strategy", "recovery", "integrity"},
-        {"scorecard"},
-    ]
-
-
-def test_a_step_delivered_twice_writes_once(tmp_path: Path) -> None:
-    bundle = judge(tmp_path)
-    verdicts, cards = Verdict.objects.count(), Scorecard.objects.count()
-    for step in bundle.steps.all():
-        assert actions.run_step(step.pk) == []
-    assert (Verdict.objects.count(), Scorecard.objects.count()) == (verdicts, cards)
-
-
-def test_a_step_in_other_hands_is_left_alone_until_its_lease_lapses(tmp_path: Path) -> None:
-    bundle = store(tmp_path)
-    (step,) = actions.ready_steps(bundle)
-    Step.objects.filter(pk=step.pk).update(
-        state=Step.State.RUNNING, attempts=1, lease_expires_at=timezone.now() + timedelta(minutes=1)
-    )
-    assert actions.run_step(step.pk) == []
-    assert not Verdict.objects.exists()
-    Step.objects.filter(pk=step.pk).update(lease_expires_at=timezone.now() - timedelta(seconds=1))
-    assert step in actions.stranded_steps()
-    assert actions.run_step(step.pk)
-    step.refresh_from_db()
-    assert (step.state, step.attempts) == (Step.State.DONE, 2)
-
-
-def test_a_worker_that_lost_its_lease_writes_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bundle = store(tmp_path)
-    (step,) = actions.ready_steps(bundle)
-    honest = actions._take
-
-    def slow(step_id: int) -> Step | None:
-        taken = honest(step_id)
-        Step.objects.filter(pk=step_id).update(attempts=2)  # somebody else has taken it over
-        return taken
-
-    monkeypatch.setattr(actions, "_take", slow)
-    assert actions.run_step(step.pk) == []
-    assert not Verdict.objects.exists()
-
-
-def test_a_judge_that_fails_is_retried_then_left_out_and_holds_nobody_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken(work: actions.Work) -> None:
-        raise ZeroDivisionError("no telemetry for you")
-
-    monkeypatch.setitem(actions.WORK, Step.Name.PROCESS, broken)
-    bundle = judge(tmp_path)
-    step = bundle.steps.get(name="process")
-    assert (step.state, step.attempts) == (Step.State.FAILED, 3)
-    assert "no telemetry for you" in step.reason
-    scorecard = live(bundle)
-    assert "incomplete" in scorecard.marks
-    assert scorecard.breakdown["judges"]["process"]["reason"] == "unavailable"
-    assert scorecard.total is not None
-
-
-def test_requeueing_a_failed_judge_completes_the_scorecard(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, operator: User
-) -> None:
-    with monkeypatch.context() as patch:
-        patch.setitem(actions.WORK, Step.Name.PROCESS, lambda work: 1 / 0)
-        bundle = judge(tmp_path)
-    actions.requeue_step(bundle.steps.get(name="process").pk, by=operator, reason="mended")
-    actions.run_steps(bundle)
-    assert live(bundle).number == 2
-    assert live(bundle).breakdown["judges"]["process"]["reason"] == "no_telemetry"
-    assert AuditEntry.objects.get(action="requeue_step").reason == "mended"
-
-
-def test_a_bundle_superseded_while_it_was_judged_does_not_come_back(tmp_path: Path) -> None:
-    first = store(tmp_path / "1")
-    second = judge(tmp_path / "2", static=[{**matches.STATIC, "tests.test_a::test_twice": False}])
-    actions.run_steps(first)
-    assert live(second).is_live
-    assert Scorecard.objects.live().count() == 1
 
 
 # Rulings

@@ -1,0 +1,130 @@
+"""A native bundle of a given size: 200 events, 60 tests in three runs' files, a diff, verdicts."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+STARTED = datetime(2026, 3, 12, 14, 0, tzinfo=UTC)
+SEVERITIES = ("critical", "high", "medium")
+TESTS = [f"tests.test_{number // 10}::test_{number}" for number in range(60)]
+
+CHALLENGE: dict[str, Any] = {
+    "schema": "bouts.challenge/1",
+    "slug": "bench",
+    "title": "Bench",
+    "tests": [
+        {
+            "id": test,
+            "suite": "static" if number < 36 else "hidden",
+            "severity": SEVERITIES[number % 3],
+        }
+        for number, test in enumerate(TESTS)
+    ],
+}
+
+
+def write(path: Path, match: str, *, events: int = 200) -> None:
+    """Write one bundle as a zip."""
+    files = {
+        "static.xml": junit(TESTS[:36]),
+        "hidden.xml": junit(TESTS[36:]),
+        "trajectory.json": json.dumps(trajectory(events)),
+        "final.diff": diff(40),
+        "verdicts.json": json.dumps(verdicts()),
+    }
+    manifest = {
+        "schema": "bouts.match/1",
+        "match": match,
+        "challenge": "bench",
+        "agent": {"team": "bench", "name": "Heron", "version": "1", "base_model": "quill-4"},
+        "started_at": STARTED.isoformat(),
+        "finished_at": (STARTED + timedelta(minutes=40)).isoformat(),
+        "build": {"ok": True},
+        "artifacts": [
+            {"path": "static.xml", "kind": "tests", "suite": "static", "run": 1},
+            {"path": "hidden.xml", "kind": "tests", "suite": "hidden", "run": 1},
+            {"path": "trajectory.json", "kind": "telemetry"},
+            {"path": "final.diff", "kind": "diff"},
+            {"path": "verdicts.json", "kind": "verdicts"},
+        ],
+    }
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("match.json", json.dumps(manifest))
+        for name, content in files.items():
+            archive.writestr(name, content)
+
+
+def junit(tests: list[str]) -> str:
+    cases = []
+    for number, test in enumerate(tests):
+        classname, _, name = test.partition("::")
+        body = '<failure message="expected 1, got 2">trace</failure>' if number % 7 == 0 else ""
+        cases.append(
+            f"<testcase classname={quoteattr(classname)} name={quoteattr(name)} time='0.01'>{body}</testcase>"
+        )
+    return f"<testsuite name='bench' tests='{len(tests)}'>{''.join(cases)}</testsuite>"
+
+
+def trajectory(events: int) -> dict[str, Any]:
+    """An ATIF trajectory that reads, edits and tests in turn, a step a second."""
+    steps: list[dict[str, Any]] = [
+        {"step_id": 1, "timestamp": STARTED.isoformat(), "source": "user", "message": "Mend it."}
+    ]
+    for number in range(2, events + 1):
+        call = f"call-{number}"
+        match number % 4:
+            case 0:
+                name, arguments = (
+                    "write_file",
+                    {"path": f"src/m{number % 9}.py", "content": f"x = {number}\n"},
+                )
+                content = "written"
+            case 1:
+                name, arguments = "bash", {"command": "python -m pytest -v"}
+                content = "tests/test_0.py::test_0 PASSED\ntests/test_0.py::test_1 FAILED\n=== 1 failed, 1 passed in 0.10s ==="
+            case _:
+                name, arguments = "read_file", {"path": f"src/m{number % 9}.py"}
+                content = f"x = {number}\n" * 10
+        steps.append(
+            {
+                "step_id": number,
+                "timestamp": (STARTED + timedelta(seconds=number)).isoformat(),
+                "source": "agent",
+                "message": f"Step {number}",
+                "tool_calls": [
+                    {"tool_call_id": call, "function_name": name, "arguments": arguments}
+                ],
+                "observation": {"results": [{"source_call_id": call, "content": content}]},
+            }
+        )
+    return {
+        "schema_version": "ATIF-v1.8",
+        "session_id": "bench",
+        "agent": {"name": "Heron", "version": "1"},
+        "steps": steps,
+    }
+
+
+def diff(lines: int) -> str:
+    added = "".join(f"+x = {number}\n" for number in range(lines))
+    return f"diff --git a/src/m0.py b/src/m0.py\n--- a/src/m0.py\n+++ b/src/m0.py\n@@ -0,0 +1,{lines} @@\n{added}"
+
+
+def verdicts() -> dict[str, Any]:
+    return {
+        "schema": "bouts.verdicts/1",
+        "verdicts": [
+            {
+                "judge": "strategy",
+                "seat": seat,
+                "score": score,
+                "rationale": "A sound order of work.",
+            }
+            for seat, score in (("anthropic", 70), ("openai", 75), ("google", 80))
+        ],
+    }
