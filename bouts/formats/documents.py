@@ -26,6 +26,11 @@ MAX_DEPTH = 1024  # of nesting; orjson's own limit
 MAX_PART_CHARS = 16 * 1024 * 1024  # of text in one part of a streamed document
 MAX_PART_VALUES = 1_000_000  # in one part of a streamed document
 
+_BOUNDS = (
+    f"MAX_PART_CHARS = {MAX_PART_CHARS:,}, MAX_PART_VALUES = {MAX_PART_VALUES:,}, "
+    f"MAX_DEPTH = {MAX_DEPTH:,}"
+)
+
 _STARTS = frozenset({"start_map", "start_array"})
 _ENDS = frozenset({"end_map", "end_array"})
 
@@ -192,26 +197,12 @@ def _gather(value: Any, wanted: _Wanted, pointer: str, parts: list[Part]) -> Non
 
 def _streamed(source: BinaryIO, wanted: _Wanted) -> Iterator[Part]:
     source.seek(0)
-    events = _checked(ijson.basic_parse(source, use_float=True), source)
-    event, value = next(events)
-    yield from _walk(events, event, value, wanted, "")
-    for _ in events:  # to the end, where the parser refuses what does not belong there
-        pass
-
-
-def _checked(events: Events, source: BinaryIO) -> Events:
-    """Pass the parser's events on; its errors become ours, and depth has a limit."""
-    depth = 0
+    events: Events = ijson.basic_parse(source, use_float=True)
     try:
-        for event in events:
-            if event[0] in _STARTS:
-                depth += 1
-                if depth > MAX_DEPTH:
-                    place = f"before byte {source.tell():,}"
-                    raise Unreadable(f"nested deeper than MAX_DEPTH = {MAX_DEPTH:,}", place)
-            elif event[0] in _ENDS:
-                depth -= 1
-            yield event
+        event, value = next(events)
+        yield from _walk(events, event, value, wanted, "")
+        for _ in events:  # to the end, where the parser refuses what does not belong there
+            pass
     except ijson.JSONError as error:
         reason = str(error).partition("\n")[0]
         place = f"before byte {source.tell():,}"
@@ -241,36 +232,53 @@ def _walk(events: Events, event: str, value: Any, wanted: _Wanted, pointer: str)
 
 def _skip(events: Events, event: str) -> None:
     """Pass over the value that begins with this event."""
-    depth = 0
-    while True:
+    if event not in _STARTS:
+        return
+    depth = 1
+    for event, _ in events:
         if event in _STARTS:
             depth += 1
+            if depth > MAX_DEPTH:
+                raise Unreadable(f"nested deeper than MAX_DEPTH = {MAX_DEPTH:,}")
         elif event in _ENDS:
             depth -= 1
-        if not depth:
-            return
-        event, _ = next(events)
+            if not depth:
+                return
 
 
 def _built(events: Events, event: str, value: Any, pointer: str) -> Any:
     """Build the value that begins with this event, within bounds."""
-    builder = ijson.ObjectBuilder()
-    depth = chars = values = 0
-    while True:
-        builder.event(event, value)
-        if event in _STARTS:
-            depth += 1
-        elif event in _ENDS:
-            depth -= 1
-        elif isinstance(value, str):
+    if event not in _STARTS:
+        return value
+    root: Any = {} if event == "start_map" else []
+    container = root  # where values go now
+    outer: list[Any] = []  # the containers around it
+    key = ""
+    chars = values = 0
+    for event, value in events:
+        if event == "map_key":
+            key = value
+            chars += len(key)
+            continue
+        if event in _ENDS:
+            if not outer:
+                break
+            container = outer.pop()
+            continue
+        if event == "string":
             chars += len(value)
+        elif event == "start_map":
+            value = {}
+        elif event == "start_array":
+            value = []
+        if isinstance(container, dict):
+            container[key] = value
+        else:
+            container.append(value)
+        if event in _STARTS:
+            outer.append(container)
+            container = value
         values += 1
-        if not depth:
-            return builder.value
-        if chars > MAX_PART_CHARS:
-            limit = f"MAX_PART_CHARS = {MAX_PART_CHARS:,}"
-            raise Unreadable(f"more text than {limit} in one place", pointer)
-        if values > MAX_PART_VALUES:
-            limit = f"MAX_PART_VALUES = {MAX_PART_VALUES:,}"
-            raise Unreadable(f"more values than {limit} in one place", pointer)
-        event, value = next(events)
+        if chars > MAX_PART_CHARS or values > MAX_PART_VALUES or len(outer) > MAX_DEPTH:
+            raise Unreadable(f"too large a value for one place: the bounds are {_BOUNDS}", pointer)
+    return root

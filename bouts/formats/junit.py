@@ -72,6 +72,12 @@ _CLAIMS = {
     "skipped": ("skipped", "skip", "disabled", "ignored"),
 }
 
+_CLAIM_OF = {
+    Outcome.FAILED: "failures",
+    Outcome.ERRORED: "errors",
+    Outcome.SKIPPED: "skipped",
+}
+
 _SEVERITIES = frozenset({"severity", "criticality"})
 _OUTPUTS = frozenset({"system-out", "system-err"})
 
@@ -216,8 +222,7 @@ class _Reading:
             return Outcome.ERRORED, 1, False
         tags = [child.tag for child in case.children if child.tag in _OUTCOMES]
         if not tags:
-            states = [_STATES.get((case.get(name) or "").lower()) for name in ("status", "result")]
-            return next((state for state in states if state), Outcome.PASSED), 1, False
+            return _stated_outcome(case), 1, False
         again = sum(tag in _FLAKY or tag in _RERUN for tag in tags)
         plain = len(tags) - again
         if plain > 1:
@@ -261,12 +266,12 @@ class _Reading:
 
     def _count(self, result: TestResult) -> None:
         self._counts[result.outcome] += 1
-        self._counts["flaky"] += result.flaky
+        if result.flaky:
+            self._counts["flaky"] += 1
         suite = self._suites[-1].direct
         suite["tests"] += 1
-        suite["failures"] += result.outcome is Outcome.FAILED
-        suite["errors"] += result.outcome is Outcome.ERRORED
-        suite["skipped"] += result.outcome is Outcome.SKIPPED
+        if result.outcome is not Outcome.PASSED:
+            suite[_CLAIM_OF[result.outcome]] += 1
         key = hash(result.id)
         if key in self._ids:
             self._counts["repeated"] += 1
@@ -298,6 +303,14 @@ def _leaves(case: Element) -> Iterator[Element]:
         yield from _leaves(child)
 
 
+def _stated_outcome(case: Element) -> Outcome:
+    """Return the outcome of a case that has no child to tell: passed, if nothing says else."""
+    for name in ("status", "result"):
+        if (written := case.get(name)) and (state := _STATES.get(written.lower())):
+            return state
+    return Outcome.PASSED
+
+
 def _severity(element: Element) -> str | None:
     """Return the value of a property that tells a severity, else None."""
     if element.tag != "property" or (element.get("name") or "").lower() not in _SEVERITIES:
@@ -327,6 +340,8 @@ def _body(element: Element) -> str:
 
 def _log(case: Element, told: list[Element]) -> str:
     """Return all that a case says at length: its results one after another, then its output."""
+    if not case.children and not told:
+        return ""
     texts = [_body(element) for element in told]
     for element in [*told, case]:
         texts += [out.text.strip() for out in element.children if out.tag in _OUTPUTS]
