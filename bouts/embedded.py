@@ -100,10 +100,16 @@ def _refuse_other_major(folder: Path, wanted: int) -> None:
     found = version.read_text().strip()
     if found != str(wanted):
         raise OtherMajorVersion(
-            f"{folder} was made by PostgreSQL {found}; this release runs PostgreSQL {wanted}. Nothing "
-            f"was touched. Start it with PostgreSQL {found} and save it with `pg_dump --format=custom "
-            f"--file=bouts.dump bouts`, move the folder away, run `make up` once, stop it, and load "
-            f"it with `pg_restore --clean --dbname=bouts bouts.dump`."
+            f"{folder} was made by PostgreSQL {found}; this release runs PostgreSQL {wanted}. Nothing was "
+            f"touched. To take the matches along, run, with the programs of PostgreSQL {found} and as the "
+            f"folder's owner:\n"
+            f"  pg_ctl -w -D {folder} -o '-k {folder}' start\n"
+            f"  pg_dump -h {folder} -U postgres -Fc -f bouts.dump bouts\n"
+            f"  pg_ctl -w -D {folder} stop\n"
+            f"then move the folder away, load what was dumped, and start again:\n"
+            f"  mv {folder} {folder}-{found}\n"
+            f"  .venv/bin/python manage.py postgres pg_restore -d bouts bouts.dump\n"
+            f"  make up"
         )
 
 

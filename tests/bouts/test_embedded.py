@@ -75,7 +75,7 @@ def test_another_major_version_is_refused_with_the_dump_command(data: Path) -> N
     folder = data / "postgres"
     folder.mkdir()
     (folder / "PG_VERSION").write_text("15\n")
-    with pytest.raises(embedded.OtherMajorVersion, match=r"PostgreSQL 15.*pg_dump.*pg_restore"):
+    with pytest.raises(embedded.OtherMajorVersion, match=r"(?s)PostgreSQL 15.*pg_dump.*pg_restore"):
         embedded.url(data)
     assert [file.name for file in folder.iterdir()] == ["PG_VERSION"]
 
