@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import orjson
 
-from bouts.bundles import checks, documents, sources
+from bouts.bundles import checks, documents, names, sources
 from bouts.bundles.archive import Member, Unpacked, Walk, tree_digests, unpack
 from bouts.bundles.checks import NOTHING_KNOWN, Known
 from bouts.bundles.errors import Fault, Refused, listed
@@ -107,13 +107,11 @@ def load_challenge(
     Raises `Refused` with all its faults.
     """
     if (data := _bare_document(source, limits)) is not None:
-        nothing_beside = Unpacked(name=name, root=Path())
-        yield _challenge(data, name, nothing_beside, limits)
+        yield _challenge(data, name, Unpacked(name=name, root=Path()), limits)
         return
     with unpack(source, name=name, limits=limits, into=into) as unpacked:
         unpacked.enter(CHALLENGE)
-        data = _document_bytes(unpacked, CHALLENGE, limits)
-        yield _challenge(data, CHALLENGE, unpacked, limits)
+        yield _packed_challenge(unpacked, limits)
 
 
 @contextmanager
@@ -137,10 +135,25 @@ def load_upload(
         if MATCH not in unpacked.members:
             unpacked.enter(CHALLENGE)
         if MATCH not in unpacked.members and CHALLENGE in unpacked.members:
-            data = _document_bytes(unpacked, CHALLENGE, limits)
-            yield _challenge(data, CHALLENGE, unpacked, limits)
+            yield _packed_challenge(unpacked, limits)
         else:
             yield _Bundle(unpacked, limits, known).loaded()
+
+
+def with_its_tree(path: Path) -> Source:
+    """Return a challenge.json on this machine together with the starting tree beside it.
+
+    For the command line only: an upload must not name files of the server. Any other path
+    comes back as it is.
+    """
+    if path.name != CHALLENGE or not path.is_file():
+        return path
+    with path.open("rb") as file:
+        raw, _ = documents.parse(file.read(Limits().document_bytes), path.name)
+    tree = checks.path_of(documents.get(raw, "starting_tree"))
+    if not tree or names.odd(tree) or not (path.parent / tree).is_file():
+        return path
+    return {CHALLENGE: path, tree: path.parent / tree}
 
 
 # A match bundle
@@ -228,7 +241,9 @@ class _Bundle:
 
 
 def _bare_document(source: Source, limits: Limits) -> bytes | None:
-    """Return the content of a source that begins like a JSON object, else None."""
+    """Return the content of a file that begins like a JSON object, else None."""
+    if isinstance(source, Mapping):
+        return None
     if isinstance(source, Path):
         if source.is_dir():
             return None
@@ -240,6 +255,11 @@ def _bare_document(source: Source, limits: Limits) -> bytes | None:
         return None
     source.seek(0)
     return source.read(limits.document_bytes + 1)
+
+
+def _packed_challenge(unpacked: Unpacked, limits: Limits) -> LoadedChallenge:
+    data = _document_bytes(unpacked, CHALLENGE, limits)
+    return _challenge(data, CHALLENGE, unpacked, limits)
 
 
 def _challenge(data: bytes | None, file: str, beside: Unpacked, limits: Limits) -> LoadedChallenge:

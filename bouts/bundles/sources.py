@@ -6,7 +6,7 @@ import gzip
 import os
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
@@ -17,7 +17,8 @@ from bouts.bundles import tars, zips
 from bouts.bundles.entries import BLOCK, Broken, Entry, EntryKind
 from bouts.bundles.limits import Limits, size
 
-Source: TypeAlias = Path | BinaryIO  # a file or folder by its path, or an open seekable file
+# A file or folder by its path, an open seekable file, or some files by the names they get.
+Source: TypeAlias = Path | BinaryIO | Mapping[str, Path]
 
 HEAD = 512  # bytes by which an archive is recognised
 LARGEST_WINDOW = 1 << 23  # bytes of memory for zstd: what `zstd -19` needs
@@ -44,8 +45,10 @@ def sniff(head: bytes) -> str | None:
 
 @contextmanager
 def opened(source: Source, limits: Limits) -> Iterator[Iterator[Entry]]:
-    """Give the members of a source. Raises `Broken` where it is none of the four."""
-    if isinstance(source, Path):
+    """Give the members of a source. Raises `Broken` where it is no archive we know."""
+    if isinstance(source, Mapping):
+        yield (_file(path, name) for name, path in source.items())
+    elif isinstance(source, Path):
         if source.is_dir():
             yield _folder(source)
             return
@@ -135,15 +138,19 @@ def _folder(root: Path) -> Iterator[Entry]:
             name = path.relative_to(root).as_posix()
             if item.is_dir(follow_symlinks=False):
                 waiting.append(path)
-                kind = EntryKind.FOLDER
-            elif item.is_symlink():
-                kind = EntryKind.LINK
-            elif item.is_file(follow_symlinks=False):
-                kind = EntryKind.FILE
+                yield Entry(name=name, kind=EntryKind.FOLDER, size=0, blocks=iter(()))
             else:
-                kind = EntryKind.SPECIAL
-            length = item.stat(follow_symlinks=False).st_size if kind is EntryKind.FILE else 0
-            yield Entry(name=name, kind=kind, size=length, blocks=_content(path, name, length))
+                yield _file(path, name)
+
+
+def _file(path: Path, name: str) -> Entry:
+    status = path.lstat()
+    if stat.S_ISREG(status.st_mode):
+        length = status.st_size
+        blocks = _content(path, name, length)
+        return Entry(name=name, kind=EntryKind.FILE, size=length, blocks=blocks)
+    kind = EntryKind.LINK if stat.S_ISLNK(status.st_mode) else EntryKind.SPECIAL
+    return Entry(name=name, kind=kind, size=0, blocks=iter(()))
 
 
 def _content(path: Path, name: str, length: int) -> Iterator[bytes]:

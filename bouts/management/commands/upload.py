@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from bouts.actions import uploads
 from bouts.bundles.errors import Refused
+from bouts.bundles.loading import with_its_tree
 from bouts.models import Upload, User
 
 
@@ -29,7 +30,8 @@ class Command(BaseCommand):
                 refused += 1
                 continue
             try:
-                outcome = uploads.upload(path, name=path.name, by=user, is_check=check)
+                source = with_its_tree(path)
+                outcome = uploads.upload(source, name=path.name, by=user, is_check=check)
             except Refused as refusal:
                 refused += 1
                 count = len(refusal.faults)

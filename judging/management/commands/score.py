@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from bouts.actions.uploads import known, limits
 from bouts.bundles.errors import Refused
-from bouts.bundles.loading import LoadedChallenge, load_bundle, load_challenge
+from bouts.bundles.loading import LoadedChallenge, load_bundle, load_challenge, with_its_tree
 from bouts.models import ChallengeVersion
 from judging.judges.base import JsonDict
 from judging.offline import score_files
@@ -47,7 +47,7 @@ class Command(BaseCommand):
     @contextmanager
     def _challenge(self, path: Path | None, slug: str) -> Iterator[LoadedChallenge]:
         if path is not None:
-            with load_challenge(path, name=path.name, limits=limits()) as loaded:
+            with load_challenge(with_its_tree(path), name=path.name, limits=limits()) as loaded:
                 if loaded.challenge.slug != slug:
                     raise CommandError(
                         f"the bundle is of challenge {slug}, {path} is {loaded.challenge.slug}"

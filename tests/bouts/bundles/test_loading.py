@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from bouts.bundles.checks import Known
 from bouts.bundles.errors import Fault, Refused
 from bouts.bundles.limits import Limits
-from bouts.bundles.loading import LoadedChallenge, load_challenge
+from bouts.bundles.loading import LoadedChallenge, load_challenge, load_upload, with_its_tree
 from bouts.evidence import Anchor
 from bouts.formats.types import Kind
 from tests.bouts.bundles.making import (
@@ -516,6 +517,38 @@ def test_a_starting_tree_that_is_not_there_or_hostile_is_refused() -> None:
     assert one(challenge_faults(undeclared)).expected.startswith("No archive beside challenge.json")
 
 
+def test_a_tree_beside_a_challenge_is_found_for_the_command_line_only(tmp_path: Path) -> None:
+    tree = gzipped_tar({"src/x.py": b"x"}).getvalue()
+    document = as_bytes(changed(CHALLENGE, starting_tree="tree.tar.gz"))
+    folder = as_folder({"challenge.json": document, "tree.tar.gz": tree, "x/y.zip": tree}, tmp_path)
+    path = folder / "challenge.json"
+    assert set(load_it(with_its_tree(path)).tree or {}) == {"src/x.py"}
+    assert one(challenge_faults(path)).field == "starting_tree"
+    assert with_its_tree(folder) == folder
+
+
+@pytest.mark.parametrize("tree", ["../secret.tar.gz", "/etc/passwd", "gone.tar.gz", "link", 5])
+def test_no_tree_is_taken_from_elsewhere(tmp_path: Path, tree: Any) -> None:
+    (tmp_path / "secret.tar.gz").write_bytes(gzipped_tar({"x": b"x"}).getvalue())
+    document = as_bytes(changed(CHALLENGE, starting_tree=tree))
+    folder = as_folder({"challenge.json": document}, tmp_path / "here")
+    (folder / "link").symlink_to(tmp_path / "secret.tar.gz")
+    assert challenge_faults(with_its_tree(folder / "challenge.json"))
+
+
+def test_an_upload_may_be_either_and_what_is_neither_is_told_as_a_bundle() -> None:
+    def kind_of(source: Any) -> str:
+        with load_upload(source, name="upload.zip", limits=LIMITS) as loaded:
+            return type(loaded).__name__
+
+    assert kind_of(zipped(bundle_files())) == "LoadedBundle"
+    assert kind_of(zipped({"a/challenge.json": as_bytes(CHALLENGE)})) == "LoadedChallenge"
+    assert kind_of(bare()) == "LoadedChallenge"
+    with pytest.raises(Refused) as refused:
+        kind_of(zipped({"x": b"x"}))
+    assert refused.value.faults[0].field == "match.json"
+
+
 def weights(objective: Any, process: Any, strategy: Any, recovery: Any) -> dict[str, Any]:
     judges = ("objective", "process", "strategy", "recovery")
     return dict(zip(judges, (objective, process, strategy, recovery), strict=True))
@@ -578,10 +611,10 @@ def test_what_is_neither_a_document_nor_an_archive_is_refused() -> None:
     "path", sorted(EXAMPLES.glob("*/challenge.json")), ids=lambda p: p.parent.name
 )
 def test_the_challenges_of_the_examples_are_taken(path: Path) -> None:
-    document = json.loads(path.read_bytes())
-    files = {"challenge.json": path.read_bytes()}
-    if tree := document.get("starting_tree"):
-        files[tree] = (path.parent / tree).read_bytes()
-    loaded = load_it(zipped(files))
+    loaded = load_it(with_its_tree(path))
     assert loaded.challenge.slug == path.parent.name
-    assert bool(loaded.tree) == bool(tree)
+    assert loaded.tree == {
+        file.relative_to(path.parent / "tree").as_posix(): sha256(file.read_bytes()).hexdigest()
+        for file in (path.parent / "tree").rglob("*")
+        if file.is_file() and "__pycache__" not in file.parts
+    }
