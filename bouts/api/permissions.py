@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rest_framework import permissions
 from rest_framework.request import Request
-from rest_framework.views import APIView
 
 from bouts.models import ApiToken
+
+if TYPE_CHECKING:  # that module imports this one, by its name in the settings
+    from rest_framework.views import APIView
 
 
 class SignedInWithScope(permissions.IsAuthenticated):

@@ -17,7 +17,6 @@ from django.utils.functional import cached_property
 
 from bouts.tokens import digest_of
 
-
 check_username = RegexValidator(r"^[\w.+-]+\Z", "Letters, digits and . + - _ only.")
 
 

@@ -1,6 +1,4 @@
 /* Small manners that every page has: copying, dismissing, and saying when an answer fails. */
-import "./keep.js";
-
 const SORRY = {
   0: "No answer from the server. Nothing was saved; try again.",
   403: "You may not do that. If you have just signed in again, reload the page first.",
