@@ -63,7 +63,7 @@ class Contradictions:
         same_tests = self._by_tests.get(tests)
         if same_tests is None:
             same_tests = self._by_tests[tests] = _SameTests(tests)
-            self._waiting[next(iter(tests))].append(same_tests)
+            self._waiting[min(tests)].append(same_tests)
         contradiction = Contradiction(run, attempt, same_tests.tests)
         self.all.append(contradiction)
         same_tests.contradictions.append(contradiction)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from hypothesis import given
+from hypothesis import strategies as st
 
 from bouts.formats.types import Event
 from judging.scoring.steps import Change, TestRun, in_order, read_steps
@@ -105,6 +106,12 @@ def test_a_contradiction_closes_when_the_latest_result_of_each_of_its_tests_is_a
     assert story.approach_changes == ()
 
 
+def test_the_same_tests_can_contradict_and_close_again() -> None:
+    once = [run(1, "T"), edit(2, "a"), run(3, "T!"), run(4, "T")]
+    again = [edit(5, "a"), run(6, "T!"), run(7, "T")]
+    assert fates(story_of(*once, *again)) == [(3, None, 4), (6, None, 7)]
+
+
 def test_a_test_that_passes_and_fails_again_keeps_its_contradiction_open() -> None:
     story = story_of(
         run(1, "TU"), edit(2, "a"), run(3, "T!U!"), run(4, "T"), run(5, "T!"), run(6, "U")
@@ -154,6 +161,28 @@ def plain_fates(events: list[Event]) -> list[tuple[int, int | None, int | None]]
 @bounded
 @given(streams(max_size=60))
 def test_every_fate_is_the_one_of_the_plain_reading(events: list[Event]) -> None:
+    assert fates(story_of(*events)) == plain_fates(events)
+
+
+moves = st.lists(
+    st.sampled_from(["a", "a", "b", "ab", "back", "TU", "T!U", "TU!", "T!U!", "T", "U", "U!V!"]),
+    max_size=60,
+)
+
+
+@bounded
+@given(moves)
+def test_every_fate_of_a_close_fight_is_the_one_of_the_plain_reading(moves: list[str]) -> None:
+    """Two files, three tests: contradictions pile up, nest, close and come again."""
+    events: list[Event] = []
+    for move in ["TUV", *moves]:
+        seq = len(events)
+        if move == "back":
+            events.append(edit(seq, "a", f"{seq}", "first"))
+        elif move.islower():
+            events += [edit(seq + place, path, call=f"c{seq}") for place, path in enumerate(move)]
+        else:
+            events.append(run(seq, move))
     assert fates(story_of(*events)) == plain_fates(events)
 
 
