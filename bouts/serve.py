@@ -72,6 +72,8 @@ class Child:
     def __init__(self, name: str, *command: str, logs: Path, environment: dict[str, str]) -> None:
         self.name = name
         self.log = logs / f"{name}.log"
+        if self.log.exists():
+            self.log.replace(logs / f"{name}-before.log")  # what led to this start
         with self.log.open("wb") as log:
             # A session of its own, so that Ctrl-C at the terminal reaches us alone.
             self.process = subprocess.Popen(
@@ -115,6 +117,9 @@ def main() -> int:
     except (Trouble, env.BadSetting, embedded.UnusableFolder) as trouble:
         print(trouble, file=sys.stderr)
         return 1
+    except PermissionError as denied:
+        print(f"{denied}. Run as its owner, or set BOUTS_DATA to another folder.", file=sys.stderr)
+        return 1
     finally:
         for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(ending, signal.SIG_IGN)
@@ -134,7 +139,7 @@ def run(children: list[Child]) -> NoReturn:
     with only_one(settings.DATA_DIR, address):
         address.refuse_taken()
         prepare()
-        children += start(address, settings.DATA_DIR, database_is_ours=database_is_ours)
+        children.extend(start(address, database_is_ours=database_is_ours))
         if database_is_ours:
             add_samples()
         greeting = greet(address, database_is_ours=database_is_ours)
@@ -179,22 +184,26 @@ def prepare() -> None:
     call_command("collectstatic", interactive=False, verbosity=0)
 
 
-def start(address: Address, data: Path, *, database_is_ours: bool) -> list[Child]:
-    logs = data / "log"
+def start(address: Address, *, database_is_ours: bool) -> Iterator[Child]:
+    """Yield each process as soon as it runs, so that none is missed when it is to be ended."""
+    from django.conf import settings
+
+    logs = settings.DATA_DIR / "log"
     logs.mkdir(exist_ok=True)
     environment = dict(os.environ)
     if database_is_ours:
         # Known to be running: they need not look for it, nor may they stop it.
-        environment["DATABASE_URL"] = embedded.url(data)
-    celery = ["celery", "--app", "bouts", "worker", "--beat", "--loglevel", "WARNING"]
-    celery += ["--concurrency", str(TASK_WORKERS), "--without-gossip", "--without-mingle"]
+        environment["DATABASE_URL"] = embedded.url(settings.DATA_DIR)
+
+    celery = ["celery", "--app", "bouts", "worker", "--beat", "--concurrency", str(TASK_WORKERS)]
+    celery += ["--without-gossip", "--without-mingle"]
+    celery += ["--loglevel", settings.LOGGING["root"]["level"]]
+    yield Child("worker", *celery, logs=logs, environment=environment)
+
     gunicorn = ["gunicorn", "bouts.wsgi", "--bind", str(address), "--workers", str(WEB_WORKERS)]
     gunicorn += ["--timeout", str(REQUEST_TIMEOUT_S), "--graceful-timeout", str(PATIENCE_S // 2)]
     gunicorn += ["--no-control-socket"]
-    return [
-        Child("worker", *celery, logs=logs, environment=environment),
-        Child("server", *gunicorn, logs=logs, environment=environment),
-    ]
+    yield Child("server", *gunicorn, logs=logs, environment=environment)
 
 
 def add_samples() -> None:
