@@ -42,7 +42,7 @@ examples: .venv/installed
 
 lock: $(uv)
 	$(uv) lock --upgrade
-	$(uv) export --quiet --format requirements-txt --no-emit-project --output-file requirements.lock
+	$(uv) export --quiet --format requirements-txt --no-emit-project -o requirements.lock
 
 # The environment is made once and brought up to date when the lock is newer.
 
