@@ -31,6 +31,8 @@ from bouts.rules import CRITERIA, OPEN_TRIGGERS, POINTS, WEIGHT_RANGES, Judge, S
 
 WordT = TypeVar("WordT", bound=StrEnum)
 
+MOST_TOLD = 1_000  # faults of an upload, and of each check over it
+
 ANSWERS = ("score", "levels", "state", "findings")
 
 # The forms of place that only one kind of artifact has; lines and pointers fit any.
@@ -111,9 +113,10 @@ def check_members(
 
     ``means_missing`` tells apart what was left out, which has a fault of its own already.
     """
+    words = f"A file of the bundle: {listed(members, most=8)}"
     for field, path in _named_paths(raw):
         if path and path not in members and means_missing(path):
-            yield Fault(file, field, path, f"A file of the bundle: {listed(members)}")
+            yield Fault(file, field, path, words)
 
 
 def _named_paths(raw: Any) -> Iterator[tuple[str, str]]:
@@ -137,14 +140,7 @@ def artifacts_of(raw: Any) -> dict[str, dict[str, Any]]:
 def check_challenge(raw: Any, file: str) -> Iterator[Fault]:
     """Weights that sum to 100, judges and tests once, a budget where ratios need one."""
     yield from _check_weights(get(raw, "weights"), file)
-    judges = get(raw, "judges")
-    if isinstance(judges, list) and judges:
-        for at, judge in enumerate(judges):
-            if judge in judges[:at]:
-                yield Fault(file, f"judges[{at}]", as_found(judge), "Each judge once")
-        if Judge.OBJECTIVE not in judges:
-            found = ", ".join(as_found(judge) for judge in judges)
-            yield Fault(file, "judges", found, "Objective among them: without it there is no total")
+    yield from _check_judges(get(raw, "judges"), file)
     if get(raw, "ratio_base") == "budget" and get(raw, "time_budget_s") is None:
         words = "A number of seconds, since ratio_base is budget"
         yield Fault(file, "time_budget_s", "nothing", words)
@@ -155,6 +151,21 @@ def check_challenge(raw: Any, file: str) -> Iterator[Fault]:
             if key in seen:
                 yield Fault(file, f"{field}.id", key[1], "Each test once in its suite")
             seen.add(key)
+
+
+def _check_judges(raw: Any, file: str) -> Iterator[Fault]:
+    if not isinstance(raw, list) or not raw:
+        return
+    seen: set[Judge] = set()
+    for at, value in enumerate(raw):
+        judge = _as_a(Judge, value)
+        if judge in seen:
+            yield Fault(file, f"judges[{at}]", as_found(value), "Each judge once")
+        if judge:
+            seen.add(judge)
+    if Judge.OBJECTIVE not in seen:
+        words = "Objective among them: without it there is no total"
+        yield Fault(file, "judges", ", ".join(sorted(seen)) or "none", words)
 
 
 def _check_weights(raw: Any, file: str) -> Iterator[Fault]:
@@ -258,13 +269,13 @@ def check_evidence(raw: Any, file: str, artifacts: Mapping[str, dict[str, Any]])
 
     Whether the place is there shows only when the artifact is read.
     """
+    unknown = f"An artifact of the bundle: {listed(artifacts, most=8)}"
     for field, evidence in _evidence(raw):
         path, place = path_of(evidence.get("artifact")), evidence.get("place")
         if not path:
             continue
         if path not in artifacts:
-            words = f"An artifact of the bundle: {listed(artifacts)}"
-            yield Fault(file, f"{field}.artifact", path, words)
+            yield Fault(file, f"{field}.artifact", path, unknown)
         elif isinstance(place, str) and (words := _misplaced(place, artifacts[path])):
             yield Fault(file, f"{field}.place", place, words)
 
@@ -325,14 +336,18 @@ def path_of(value: Any) -> str:
 def in_order(faults: Iterable[Fault]) -> list[Fault]:
     """Group faults by file and sort them by field, each field told of once.
 
-    Of two words on one field the first stands; files come in the order in which they were read.
+    Of two words on one field the first stands; files come in the order in which they were
+    read. Of more than `MOST_TOLD` the rest is a number.
     """
     first: dict[tuple[str, str], Fault] = {}
     files: dict[str, int] = {}
     for fault in faults:
         first.setdefault((fault.file, fault.field), fault)
         files.setdefault(fault.file, len(files))
-    return sorted(first.values(), key=lambda fault: (files[fault.file], _steps(fault.field)))
+    told = sorted(first.values(), key=lambda fault: (files[fault.file], _steps(fault.field)))
+    if (rest := len(told) - MOST_TOLD) > 0:
+        told[MOST_TOLD:] = [Fault("all files", "faults", f"{rest:,} or more besides", "None")]
+    return told
 
 
 def _steps(field: str) -> list[tuple[int, str]]:

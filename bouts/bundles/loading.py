@@ -6,9 +6,10 @@ This needs no database, so that ingest, ``--check`` and ``manage.py score`` judg
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -172,9 +173,9 @@ class _Bundle:
 
     def loaded(self) -> LoadedBundle:
         raw, manifest = self._document(MATCH, MatchFile)
-        self.faults += checks.check_match(raw, MATCH)
-        self.faults += checks.check_known(raw, MATCH, self.known)
-        self.faults += checks.check_members(raw, MATCH, self.members, self.unpacked.means_missing)
+        self._add(checks.check_match(raw, MATCH))
+        self._add(checks.check_known(raw, MATCH, self.known))
+        self._add(checks.check_members(raw, MATCH, self.members, self.unpacked.means_missing))
         artifacts = checks.artifacts_of(raw)
         self._check_nested(artifacts)
         verdicts = self._verdicts(artifacts)
@@ -198,6 +199,9 @@ class _Bundle:
             digest=content_digest(document, {path: used[path].sha256 for path in used}),
         )
 
+    def _add(self, faults: Iterator[Fault]) -> None:
+        self.faults += islice(faults, checks.MOST_TOLD)
+
     def _document(self, path: str, model: type[DocumentT]) -> tuple[Any, DocumentT | None]:
         data = _document_bytes(self.unpacked, path, self.limits)
         return _parsed(data, path, model, self.faults)
@@ -214,8 +218,8 @@ class _Bundle:
         spoken: dict[tuple[str, str | None], str] = {}
         for path in self._of_kind(artifacts, Kind.VERDICTS):
             raw, verdicts = self._document(path, VerdictsFile)
-            self.faults += checks.check_verdicts(raw, path, spoken)
-            self.faults += checks.check_evidence(raw, path, artifacts)
+            self._add(checks.check_verdicts(raw, path, spoken))
+            self._add(checks.check_evidence(raw, path, artifacts))
             if verdicts:
                 found[path] = verdicts
         return found
@@ -234,7 +238,8 @@ class _Bundle:
             for _ in walk:
                 pass
             # Whatever else is wrong with it is for its reader to say: that is its state.
-            self.faults += [fault for fault in walk.faults if fault.field in {"size", "members"}]
+            excess = [fault for fault in walk.faults if fault.field in {"size", "members"}]
+            self.faults += _inside(path, excess)
 
 
 # A challenge
@@ -270,7 +275,7 @@ def _challenge(data: bytes | None, file: str, beside: Unpacked, limits: Limits) 
             [Fault(file, "size", f"more than {size(limits.document_bytes)}", limits.document)]
         )
     raw, challenge = _parsed(data, file, ChallengeFile, faults)
-    faults += checks.check_challenge(raw, file)
+    faults += islice(checks.check_challenge(raw, file), checks.MOST_TOLD)
     tree_path = checks.path_of(documents.get(raw, "starting_tree"))
     words = "No archive beside challenge.json but its starting_tree"
     faults += checks.check_nested(_archives(beside.members), {tree_path}, words)
@@ -280,7 +285,7 @@ def _challenge(data: bytes | None, file: str, beside: Unpacked, limits: Limits) 
         try:
             tree = tree_digests(tree_member.file, name=tree_path, limits=limits)
         except Refused as refused:
-            faults += refused.faults
+            faults += _inside(tree_path, refused.faults)
     elif tree_path and beside.means_missing(tree_path):
         expected = f"An archive beside challenge.json: {listed(beside.members)}"
         faults.append(Fault(file, "starting_tree", tree_path, expected))
@@ -331,6 +336,14 @@ def _parsed(
 
 def _archives(members: Mapping[str, Member]) -> dict[str, str]:
     return {path: member.archive for path, member in members.items() if member.archive}
+
+
+def _inside(archive: str, faults: Iterable[Fault]) -> list[Fault]:
+    """Say of the faults of an archive inside an upload which archive they are in."""
+    return [
+        fault if fault.file == archive else replace(fault, file=f"{fault.file} in {archive}")
+        for fault in faults
+    ]
 
 
 def content_digest(document: Mapping[str, Any], files: Mapping[str, str]) -> str:

@@ -10,7 +10,8 @@ import re
 import unicodedata
 
 LONGEST_PATH = 500
-LONGEST_PART = 255
+LONGEST_PART = 255  # bytes
+MOST_PARTS = 32
 EXPECTED = "A path inside the bundle"
 
 _DRIVE = re.compile(r"[A-Za-z]:")
@@ -43,12 +44,12 @@ def odd(name: str) -> tuple[str, str] | None:
         return "\\", f"{EXPECTED}, its parts separated by /"
     if "" in parts or "." in parts:
         return name, f"{EXPECTED} without empty parts"
-    if len(name) > LONGEST_PATH or any(
-        len(part.encode("utf-8", "replace")) > LONGEST_PART for part in parts
-    ):
-        return f"{len(name)} characters", (
-            f"At most {LONGEST_PATH} characters, {LONGEST_PART} bytes a part"
+    if len(name) > LONGEST_PATH or len(parts) > MOST_PARTS:
+        return f"{len(name)} characters in {len(parts)} parts", (
+            f"At most {LONGEST_PATH} characters in {MOST_PARTS} parts"
         )
+    if any(len(part.encode("utf-8", "replace")) > LONGEST_PART for part in parts):
+        return name, f"At most {LONGEST_PART} bytes a part"
     for char in "" if name.isascii() and name.isprintable() else name:
         if "\ud800" <= char <= "\udfff":
             return "bytes that are no UTF-8", f"{EXPECTED} in UTF-8"

@@ -137,8 +137,9 @@ def test_memory_does_not_grow_with_the_archive() -> None:
         ("a/./b", "A path inside the bundle without empty parts"),
         ("a\nb", "A path inside the bundle without control characters"),
         ("gpj\u202egnp.exe", "A path inside the bundle without control characters"),
-        ("x" * 501, "At most 500 characters, 255 bytes a part"),
-        ("x" * 256, "At most 500 characters, 255 bytes a part"),
+        ("x/" * 32 + "x", "At most 500 characters in 32 parts"),
+        (f"{'x' * 250}/{'y' * 250}", "At most 500 characters in 32 parts"),
+        ("x" * 256, "At most 255 bytes a part"),
     ],
 )
 @pytest.mark.parametrize("packing", PACKINGS)

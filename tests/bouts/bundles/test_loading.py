@@ -451,7 +451,7 @@ def test_an_inspect_log_keeps_to_the_same_bounds() -> None:
     # Stored zeros deflate twice over: outside the bundle is small, inside lies the bomb.
     bomb = zipped({"header.json": bytes(3_000_000)}).getvalue()
     fault = one(faults_of(inspect_bundle(bomb)))
-    assert (fault.file, fault.field) == ("header.json", "size")
+    assert (fault.file, fault.field) == ("header.json in log.eval", "size")
 
 
 def test_a_truncated_inspect_log_is_for_its_reader_to_say() -> None:
@@ -512,7 +512,7 @@ def test_a_starting_tree_that_is_not_there_or_hostile_is_refused() -> None:
     document = as_bytes(changed(CHALLENGE, starting_tree="tree.tar.gz"))
     hostile = gzipped_tar({"../x": b"1"}).getvalue()
     fault = one(challenge_faults(zipped({"challenge.json": document, "tree.tar.gz": hostile})))
-    assert (fault.file, fault.field) == ("../x", "path")
+    assert (fault.file, fault.field) == ("../x in tree.tar.gz", "path")
     undeclared = zipped({"challenge.json": as_bytes(CHALLENGE), "tree.tar.gz": hostile})
     assert one(challenge_faults(undeclared)).expected.startswith("No archive beside challenge.json")
 
@@ -597,6 +597,12 @@ def test_a_wrong_field_of_a_challenge_is_named(
 def test_weights_with_fractions_that_sum_to_exactly_100_are_taken() -> None:
     document = json.dumps(changed(CHALLENGE, weights=weights(47.7, 17.3, 20, 15))).encode()
     assert load_it(io.BytesIO(document)).challenge.weights is not None
+
+
+def test_faults_without_end_are_told_as_a_number() -> None:
+    faults = challenge_faults(bare(judges=["objective"] * 5_000, tests=[{"id": "a"}] * 3_000))
+    assert len(faults) == 1_001
+    assert faults[-1].found.endswith(" or more besides")
 
 
 def test_a_challenge_that_is_too_large_is_refused() -> None:
