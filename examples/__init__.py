@@ -1,0 +1,1 @@
+"""Small challenges, and the matches that scripted agents really fought over them."""
