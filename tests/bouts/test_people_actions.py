@@ -216,9 +216,9 @@ def test_ops_cannot_touch_an_admin(operator: User, admin: User) -> None:
 
 def test_nobody_locks_themselves_out(admin: User, operator: User) -> None:
     for person in (admin, operator):
-        with pytest.raises(people.NotAllowed):
+        with pytest.raises(people.NotAllowed, match="Nobody changes their own"):
             people.deactivate_person(person.pk, by=person)
-        with pytest.raises(people.NotAllowed):
+        with pytest.raises(people.NotAllowed, match="Nobody changes their own"):
             people.change_role(person.pk, "reviewer", by=person)
 
 

@@ -18,10 +18,17 @@ def test_ops_see_all_teams_by_name_with_their_active_members(
     client_of: ClientOf, operator: User, competitor: User, rival: User
 ) -> None:
     make_user("gone", teams=("halyard",), is_active=False)
-    page = client_of(operator).get("/teams/")
-    assert [(team.slug, team.size) for team in page.context["teams"]] == [
+    for slug in ("tidewater", "alder", "sixpence", "orrery", "fenwick"):
+        make_team(slug)
+    teams = client_of(operator).get("/teams/").context["teams"]
+    assert [(team.slug, team.size) for team in teams] == [
+        ("alder", 0),
+        ("fenwick", 0),
         ("halyard", 1),
         ("northbank", 1),
+        ("orrery", 0),
+        ("sixpence", 0),
+        ("tidewater", 0),
     ]
 
 
