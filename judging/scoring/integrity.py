@@ -197,10 +197,10 @@ def _within(trigger: Trigger, points: int) -> int:
 
 
 def _dropped_bonuses(applied: Iterable[_Priced]) -> dict[str, tuple[Standing, str]]:
-    """Each bonus trigger counts once; the first id stands for it."""
+    """What counts once a match counts by its first id."""
     by_trigger: dict[str, list[str]] = defaultdict(list)
     for item in applied:
-        if item.trigger.is_bonus:
+        if item.trigger.is_bonus and item.trigger.once_a_match:
             by_trigger[item.trigger.name].append(item.finding.id)
     return {
         id: (Standing.REPEATED, min(ids))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from itertools import count
+from itertools import count, product
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -100,60 +101,57 @@ CANONICAL = (
 )
 """A failure at #4, answered at #5, repaired at #7: the stream of the shared vectors."""
 
-_paths = st.sampled_from(["a", "b", "c", "d", None])
-_contents = st.sampled_from(["0", "1", "2", None])
-_times = st.none() | st.integers(0, 400).map(float)
-_results = st.dictionaries(st.sampled_from("tuvw"), st.booleans(), max_size=4)
-
-
-@st.composite
-def _events(draw: st.DrawFn, seq: int) -> Event:
-    kind = draw(
-        st.sampled_from(
-            [EventKind.EDIT, EventKind.EDIT, EventKind.TEST, EventKind.TEST, *EventKind]
-        )
+# One draw an event, from all there is: drawing field by field takes most of a test's time.
+_EDITS = [
+    Event(0, EventKind.EDIT, path=path, before=before, after=after, call=call, ok=ok)
+    for path in ("a", "b", "c", "d", None)
+    for before in ("0", "1", None)
+    for after in ("0", "1", "2", None)
+    for call in (None, "c1", "c2")
+    for ok in (None, False)
+]
+_OUTCOMES: list[dict[str, bool]] = [
+    {test: passed for test, passed in zip("tuv", outcome, strict=True) if passed is not None}
+    for outcome in product((True, False, None), repeat=3)
+]
+_RUNS = [
+    Event(0, EventKind.TEST, results=results, infra=infra, signature=signature)
+    for results in _OUTCOMES
+    for infra in (False, False, True)
+    for signature in (None, "pytest")
+]
+_UNNAMED = [
+    Event(
+        0, EventKind.TEST, results=results, passed=passed, failed=failed, signature="pytest", ok=ok
     )
-    t = draw(st.just(10.0 * seq) | _times)
-    if kind is EventKind.EDIT:
-        return Event(
-            seq,
-            kind,
-            t,
-            path=draw(_paths),
-            before=draw(_contents),
-            after=draw(_contents),
-            call=draw(st.sampled_from([None, "c1", "c2"])),
-            ok=draw(st.sampled_from([None, True, False])),
-        )
-    if kind is EventKind.TEST:
-        counts = draw(st.sampled_from([None, (0, 0), (2, 1), (4, 0)]))
-        return Event(
-            seq,
-            kind,
-            t,
-            results=draw(st.none() | _results),
-            passed=counts and counts[0],
-            failed=counts and counts[1],
-            signature=draw(st.sampled_from([None, "pytest"])),
-            ok=draw(st.sampled_from([None, True, False])),
-            infra=draw(st.booleans()),
-        )
-    if kind is EventKind.RUN:
-        return Event(
-            seq,
-            kind,
-            t,
-            signature=draw(st.sampled_from([None, "build", "lint"])),
-            ok=draw(st.sampled_from([None, True, False])),
-            expected=draw(st.booleans()),
-        )
-    return Event(seq, kind, t)
+    for results in (None, {}, {"t": False}, {"u": True})
+    for passed, failed in ((None, None), (0, 0), (4, 0), (2, 1))
+    for ok in (None, True, False)
+]
+_COMMANDS = [
+    Event(0, EventKind.RUN, signature=signature, ok=ok, expected=expected)
+    for signature in (None, "build", "lint")
+    for ok in (None, True, False)
+    for expected in (False, True)
+]
+_OTHERS = [Event(0, kind) for kind in EventKind]
+_moments = st.sampled_from([None, 0, 35, 200, *["on time"] * 20])
 
 
 @st.composite
 def streams(draw: st.DrawFn, *, max_size: int = 30) -> list[Event]:
     """Streams of events in order, of every kind and with every gap."""
-    return [draw(_events(seq)) for seq in range(draw(st.integers(0, max_size)))]
+    kinds = [_EDITS, _EDITS, _RUNS, _RUNS, _UNNAMED, _COMMANDS, _OTHERS]
+    drawn = draw(
+        st.lists(
+            st.tuples(st.one_of([st.sampled_from(kind) for kind in kinds]), _moments),
+            max_size=max_size,
+        )
+    )
+    return [
+        replace(event, seq=seq, t=10.0 * seq if t == "on time" else t)  # type: ignore[arg-type]
+        for seq, (event, t) in enumerate(drawn)
+    ]
 
 
 # Judges and findings ---------------------------------------------------------------------
