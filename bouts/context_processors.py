@@ -13,7 +13,6 @@ from bouts.models import User
 EVERYBODY = frozenset(User.Role.values)
 OPERATORS = frozenset({User.Role.OPS, User.Role.ADMIN})
 REVIEWERS = frozenset({User.Role.REVIEWER, User.Role.LEAD})
-LEADS = frozenset({User.Role.LEAD, User.Role.ADMIN, User.Role.OPS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +31,8 @@ DOORS = (
     Door("Matches", "judging:match_list", EVERYBODY),
     Door("Challenges", "judging:challenge_list", EVERYBODY),
     Door("Queue", "adjudication:case_queue", REVIEWERS | OPERATORS),
-    Door("Judge health", "judging:health", LEADS),
     Door("Work", "judging:work_list", OPERATORS),
-    Door("Upload", "bouts:upload_create", OPERATORS),
+    Door("Upload", "judging:upload_create", OPERATORS),
     Door("Team", "bouts:team_list", EVERYBODY - OPERATORS),
     Door(
         "People",
