@@ -14,9 +14,11 @@ from pathlib import Path
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
+from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
+from bouts import audit
 from bouts.bundles import ingest
 from bouts.bundles.checks import Known
 from bouts.bundles.errors import Refused
@@ -176,8 +178,11 @@ def stranded() -> list[Upload]:
     return list(Upload.objects.filter(lapsed | unheard))
 
 
-def retry(row: Upload) -> None:
+@transaction.atomic
+def retry(row: Upload, *, by: User) -> None:
     """Give a failed upload its attempts back."""
-    Upload.objects.filter(pk=row.pk, state=Upload.State.FAILED).update(
+    retried = Upload.objects.filter(pk=row.pk, state=Upload.State.FAILED).update(
         state=Upload.State.RECEIVED, attempts=0, reason=""
     )
+    if retried:
+        audit.record(by, "retry_upload", row, {"state": row.state, "reason": row.reason})

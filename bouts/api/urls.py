@@ -2,5 +2,17 @@
 
 from __future__ import annotations
 
+from django.urls import include, path
+from drf_spectacular.views import SpectacularAPIView
+
+from bouts.api import docs, uploads
+
 app_name = "api"
-urlpatterns: list = []
+urlpatterns = [
+    path("", docs.docs, name="docs"),
+    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("uploads/", uploads.UploadList.as_view(), name="upload_list"),
+    path("uploads/<uuid:upload_id>/", uploads.UploadDetail.as_view(), name="upload"),
+    # By name, since imports point downwards.
+    path("", include("judging.api_urls")),
+]

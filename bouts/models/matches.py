@@ -136,3 +136,6 @@ class Upload(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("judging:upload_detail", args=[self.pk])

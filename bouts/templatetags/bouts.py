@@ -149,6 +149,12 @@ def duration(value: timedelta | float | None) -> str:
     return " ".join(f"{amount} {unit}" for amount, unit in parts[first : first + 2] if amount)
 
 
+@register.filter
+def age(since: datetime, now: datetime) -> str:
+    """How long ago a moment was: ``46 s``, ``3 h 12 min``."""
+    return duration(now - since)
+
+
 # Words
 
 

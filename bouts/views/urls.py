@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path, register_converter
 
-from bouts.views import account, audit, invitations, people, sign_in, teams
+from bouts.views import account, audit, invitations, people, schemas, sign_in, teams
 
 
 class SignInName:
@@ -51,4 +51,7 @@ urlpatterns = [
     path("teams/members/remove/", teams.membership_remove, name="membership_remove"),
     path("teams/<slug:slug>/", teams.team_detail, name="team_detail"),
     path("audit/", audit.audit_list, name="audit_list"),
+    # what an upload must look like
+    path("schemas/", schemas.schema_list, name="schema_list"),
+    path("schemas/<slug:name>.json", schemas.schema_detail, name="schema_detail"),
 ]
