@@ -71,8 +71,8 @@ _LIES_IN_CHALLENGE_OR_RUN = frozenset(
 
 _SENTENCES = {
     Reason.NO_EDITS: "nothing was changed",
-    Reason.NO_ERRORS: "nothing went wrong that had worked before",
-    Reason.NO_CONTRADICTIONS: "no change was contradicted by a test",
+    Reason.NO_ERRORS: "nothing that had worked went wrong",
+    Reason.NO_CONTRADICTIONS: "there was no contradiction to answer",
     Reason.NO_FAILING_TESTS: "no test failed when first seen",
     Reason.TOO_FEW: "there is too little to measure",
     Reason.NOT_APPLICABLE: "the challenge leaves this out",

@@ -97,7 +97,7 @@ def test_a_judge_left_out_has_its_row_and_brings_nothing() -> None:
     total = total_of(scored(objective=80, process=80, strategy=80, recovery=Reason.NO_ERRORS))
     row = next(row for row in total.ledger if row.row == "recovery")
     assert str(row.points) == "0.00"
-    assert row.why.startswith("n/a: nothing went wrong")
+    assert row.why.startswith("n/a: nothing that had worked went wrong")
 
 
 def test_without_objective_there_is_no_total_and_no_ledger() -> None:

@@ -65,7 +65,7 @@ def test_contradictions_that_closed_by_themselves_leave_nothing_to_measure() -> 
     found = metric("pivot_latency_s", [*FAILING_AGAIN, run(4, "T")])
     assert (found.value, found.score, found.reason) == (None, None, Reason.NO_CONTRADICTIONS)
     assert not found.is_defined
-    assert found.how == "n/a: no change was contradicted by a test"
+    assert found.how == "n/a: there was no contradiction to answer"
 
 
 # Dwell -----------------------------------------------------------------------------------
