@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from django.urls import path, register_converter
 
-from judging.views import leaderboard, match_detail, scorecard_detail, uploads, work
+from judging.views import (
+    challenge_detail,
+    challenge_list,
+    leaderboard,
+    match_detail,
+    match_list,
+    scorecard_detail,
+    uploads,
+    work,
+)
 
 
 class MatchId:

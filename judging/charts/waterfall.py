@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -75,7 +75,7 @@ class Waterfall:
 def waterfall(
     steps: Sequence[Step],
     total: Decimal,
-    bands: Iterable[tuple[int, str]],
+    bands: Sequence[tuple[int, str]],
     band: str,
     reach: tuple[Decimal, Decimal] | None,
 ) -> Waterfall:
@@ -132,7 +132,7 @@ def _look(step: Step) -> str:
     return "bar" if step.is_judge else "bar-soft"
 
 
-def _band_names(bands: Iterable[tuple[int, str]], own: str) -> Iterable[BandName]:
+def _band_names(bands: Sequence[tuple[int, str]], own: str) -> Iterator[BandName]:
     top = 100
     for lowest, name in bands:
         # The two bands at the ends are too narrow for their names.

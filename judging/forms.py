@@ -1,0 +1,59 @@
+"""Filters of the lists."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from bouts.models import Agent, Challenge, Match, Team
+from judging.models import Scorecard
+
+JUDGING = "judging"  # a match that has no scorecard yet
+
+
+class MatchFilter(forms.Form):
+    """What a list of matches is narrowed by. Each field is a part of its address."""
+
+    q = forms.CharField(
+        label="Search",
+        max_length=120,
+        required=False,
+        widget=forms.TextInput({"type": "search", "placeholder": "match, agent or team"}),
+    )
+    challenge = forms.ChoiceField(required=False)
+    team = forms.ChoiceField(required=False)
+    agent = forms.CharField(max_length=120, required=False)
+    model = forms.ChoiceField(label="Base model", required=False)
+    bout = forms.ChoiceField(required=False)
+    status = forms.ChoiceField(
+        required=False,
+        choices=[
+            ("", "Any status"),
+            (JUDGING, "judging"),
+            *Scorecard.Status.choices,
+            *((value, label) for value, label in Match.Exclusion.choices if value),
+        ],
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        challenges = Challenge.objects.filter(versions__is_live=True)
+        self.fields["challenge"].choices = [
+            ("", "Every challenge"),
+            *challenges.values_list("slug", "versions__title"),
+        ]
+        self.fields["team"].choices = [
+            ("", "Every team"),
+            *Team.objects.values_list("slug", "name"),
+        ]
+        models = Agent.objects.order_by("base_model").values_list("base_model", flat=True)
+        self.fields["model"].choices = [
+            ("", "Every base model"),
+            *((name, name) for name in models.distinct()),
+        ]
+        bouts = Match.objects.exclude(bout="").order_by("bout").values_list("bout", flat=True)
+        self.fields["bout"].choices = [
+            ("", "Every bout"),
+            *((name, name) for name in bouts.distinct()),
+        ]

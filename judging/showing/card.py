@@ -1,0 +1,121 @@
+"""The whole card of one scorecard as HTML: immutable, so it is made once for each audience."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.core.cache import cache
+from django.db.models import Max
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString, mark_safe
+
+from judging.judges.base import digest_of
+from judging.models import Scorecard, Verdict
+from judging.showing import words
+from judging.showing.build import build_id
+from judging.showing.history import Revision, entries, revision_rows, signatures
+from judging.showing.integrity import integrity_card
+from judging.showing.judges import figures_of, halves_card, objective_card, strategy_card
+from judging.showing.ledger import head_of
+from judging.showing.tabs import tabs_of
+from judging.views.sight import Sight
+
+TEMPLATE = "judging/_card.html"
+RULING_SEAT = "ruling"
+
+
+def card_html(sight: Sight) -> SafeString:
+    """Return the card as HTML, from the cache where it has been made for this audience.
+
+    Nothing of the viewer is in it: only the scorecard, the gate's key and whether it is live.
+    """
+    key = card_key(sight)
+    html = None if settings.DEBUG else cache.get(key)
+    if html is None:
+        html = render_to_string(TEMPLATE, context_of(sight))
+        cache.set(key, html)
+    return mark_safe(html)  # rendered by an autoescaping template
+
+
+def card_key(sight: Sight) -> str:
+    """Return what tells one rendered card from another."""
+    card = sight.card
+    assert card is not None
+    looks = f"{sight.looking_as or '-'}:{'live' if sight.is_live else 'fixed'}"
+    return f"card:{build_id()}:{card.pk}:{card.is_live:d}:{sight.key}:{looks}"
+
+
+def context_of(sight: Sight) -> dict[str, Any]:
+    """Make what the card's template shows."""
+    card, shown = sight.card, sight.breakdown
+    assert card is not None
+    addresses, policy = sight.addresses, sight.policy
+    revisions = _revisions(card, names=sight.gate.shows_staff_matters)
+    head = head_of(shown, policy)
+    context: dict[str, Any] = {
+        "scorecard": card,
+        "match": sight.match,
+        "bundle": card.bundle,
+        "card": shown,
+        "head": head,
+        "figures": {
+            row.label.lower(): figures_of(
+                row.label.lower(), shown["judges"][row.label.lower()], is_open=row.is_open
+            )
+            for row in head.rows
+        },
+        "marks": [(mark, words.MARKS.get(mark, "")) for mark in shown["marks"]],
+        "integrity": integrity_card(shown, policy, addresses),
+        "revisions": revision_rows(revisions, card.number, sight.gate, addresses),
+        "revision_count": len(revisions),
+        "addresses": addresses,
+        "permanent": addresses.scorecard(card.number),
+        "digest": digest_of(shown),
+        "is_live": sight.is_live,
+        "shows_evidence": sight.gate.shows_evidence,
+        "gate": sight.gate,
+    }
+    if sight.gate.shows_evidence:
+        ruled_at = next((one.created_at for one in reversed(revisions) if one.is_ruling), None)
+        context |= {
+            "objective": objective_card(shown, policy, addresses),
+            "process": halves_card("process", shown, policy, addresses),
+            "strategy": strategy_card(shown, policy, addresses),
+            "recovery": halves_card("recovery", shown, policy, addresses),
+            "signatures": signatures(shown, _signed_at(card), ruled_at),
+            "entries": entries(shown, revisions, sight.gate, policy),
+            "tabs": tabs_of(shown, addresses),
+        }
+    return context
+
+
+def _revisions(card: Scorecard, *, names: bool) -> list[Revision]:
+    """Return the match's scorecards up to this one, oldest first.
+
+    Later ones stand in the banner above an old card, so that an old card never changes.
+    """
+    rows = Scorecard.objects.filter(match=card.match_id, number__lte=card.number)
+    fields = (
+        "number", "bundle__number", "total", "status", "cause", "by__username", "reason",
+        "created_at",
+    )  # fmt: skip
+    return [
+        Revision(number, bundle, total, status, cause, (by or "") if names else "", reason, at)
+        for number, bundle, total, status, cause, by, reason, at in rows.order_by(
+            "number"
+        ).values_list(*fields)
+    ]
+
+
+def _signed_at(card: Scorecard) -> dict[str, datetime]:
+    """Return when each judge last answered before this card was made up."""
+    answered = (
+        Verdict.objects.filter(bundle=card.bundle_id, created_at__lte=card.created_at)
+        .exclude(seat=RULING_SEAT)
+        .values_list("judge")
+        .annotate(at=Max("created_at"))
+        .order_by()
+    )
+    return dict(answered)

@@ -1,0 +1,530 @@
+"""The judges' cards: what each wrote, and what it rests on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from judging.charts.metrics import MetricBar, metric_bar
+from judging.charts.seats import SeatScale, Vote, seat_scale
+from judging.scoring.exact import rounded
+from judging.scoring.policy import Judge, MetricRule, Policy, Severity
+from judging.showing import words
+from judging.showing.addresses import Addresses, Link
+from judging.showing.inert import inert
+from judging.showing.words import decimal
+
+MOST_LINKS = 8  # evidence links in a row; the rest stand behind a summary
+LETTERS = "ABCDEFGHIJ"
+_EVENT = re.compile(r"#(\d{1,10})\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A stretch of a rationale, and the evidence it names where it names some."""
+
+    text: str
+    link: Link | None = None
+
+
+Paragraph = tuple[Segment, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Evidence links: the first few, and those behind a summary."""
+
+    shown: tuple[Link, ...]
+    more: tuple[Link, ...]
+
+    @classmethod
+    def of(cls, links: Iterable[Link]) -> Links:
+        # What is withheld says so once, however often it is cited.
+        unique = tuple(dict.fromkeys(replace(link, excerpt="") for link in links))
+        return cls(unique[:MOST_LINKS], unique[MOST_LINKS:])
+
+    def __bool__(self) -> bool:
+        return bool(self.shown)
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The figures at the side of a judge's card."""
+
+    name: str
+    title: str
+    raw: str | None
+    counted: str | None
+    weight: float
+    own_weight: float
+    points: str
+    reason: str | None
+    is_anchored: bool
+    is_open: bool
+
+
+def figures_of(name: str, judge: Mapping[str, Any], *, is_open: bool) -> Figures:
+    return Figures(
+        name=name,
+        title=words.JUDGES[name],
+        raw=judge["raw"],
+        counted=judge["counted"],
+        weight=judge["effective_weight"],
+        own_weight=judge["weight"],
+        points=judge["points"],
+        reason=judge["reason"],
+        is_anchored=judge["anchored"],
+        is_open=is_open,
+    )
+
+
+def paragraphs_of(text: str, events: Mapping[int, Link] | None = None) -> list[Paragraph]:
+    """Return a rationale as paragraphs, its mentions of events (``#37``) as links."""
+    blocks = [block.strip() for block in inert(text).split("\n\n")]
+    return [tuple(_segments(block, events or {})) for block in blocks if block]
+
+
+def _segments(text: str, events: Mapping[int, Link]) -> Iterator[Segment]:
+    start = 0
+    for found in _EVENT.finditer(text):
+        link = events.get(int(found[1]))
+        if link is None:
+            continue
+        if found.start() > start:
+            yield Segment(text[start : found.start()])
+        yield Segment(found[0], link)
+        start = found.end()
+    if start < len(text):
+        yield Segment(text[start:])
+
+
+def _events(anchors: Iterable[Mapping[str, Any]], addresses: Addresses) -> dict[int, Link]:
+    """Return the links to events among some anchors, by sequence."""
+    links = {}
+    for anchor in anchors:
+        place = anchor["place"] or ""
+        if place.startswith("event:"):
+            links[int(place.removeprefix("event:"))] = addresses.link(anchor)
+    return links
+
+
+# Objective
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteRow:
+    """One rate of the rule: passed and total by severity, the weighted sums, the rate."""
+
+    label: str
+    is_withheld: bool
+    counts: tuple[tuple[int, int], ...]
+    weighted: str
+    rate: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryRow:
+    category: str
+    severity: str
+    passed: int
+    failed: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class NamedLink:
+    label: str
+    link: Link | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectiveCard:
+    paragraphs: Sequence[Paragraph]
+    severities: tuple[str, ...]
+    weights: str
+    suites: tuple[SuiteRow, ...]
+    formula: tuple[str, ...]
+    score: str | None
+    notes: tuple[str, ...]
+    links: tuple[NamedLink, ...]
+    categories: tuple[CategoryRow, ...]
+    digest: str
+
+
+def objective_card(card: Mapping[str, Any], policy: Policy, addresses: Addresses) -> ObjectiveCard:
+    judge = card["judges"]["objective"]
+    evidence = judge["evidence"] or {}
+    weights = policy.objective.severity_weights
+    return ObjectiveCard(
+        paragraphs=paragraphs_of(judge["rationale"]),
+        severities=tuple(severity.value for severity in Severity),
+        weights=", ".join(f"{severity.value} counts {weights[severity]}" for severity in Severity),
+        suites=tuple(_suites(judge, card["withheld"], policy)),
+        formula=tuple(_formula(judge, policy)),
+        score=judge["raw"],
+        notes=tuple(_objective_notes(judge, evidence)),
+        links=tuple(_objective_links(judge, evidence, addresses)),
+        categories=tuple(CategoryRow(**row) for row in judge.get("hidden_categories", [])),
+        digest=evidence.get("digest", ""),
+    )
+
+
+def _suites(
+    judge: Mapping[str, Any], withheld: Sequence[str], policy: Policy
+) -> Iterator[SuiteRow]:
+    weights = policy.objective.severity_weights
+    is_withheld = "judges.objective.evidence.tests[hidden]" in withheld
+    labels = {"static": "Visible", "hidden": "Hidden and invariants"}
+    for suite, label in labels.items():
+        tallies = judge.get("counts", {}).get(suite)
+        if not tallies:
+            continue
+        rate = judge[f"{suite}_rate"]
+        counts = [tallies.get(severity.value, {}) for severity in Severity]
+        whole = sum(
+            weights[severity] * tally.get("total", 0)
+            for severity, tally in zip(Severity, counts, strict=True)
+        )
+        earned = None if rate is None else Fraction(rate) * whole / 100
+        yield SuiteRow(
+            label=label,
+            is_withheld=is_withheld and suite == "hidden",
+            counts=tuple((tally.get("passed", 0), tally.get("total", 0)) for tally in counts),
+            weighted="" if earned is None else f"{_short(rounded(earned, 1))} of {whole}",
+            rate=rate,
+        )
+
+
+def _formula(judge: Mapping[str, Any], policy: Policy) -> Iterator[str]:
+    """Write the rule of SCORING.md, 2 with this match's figures."""
+    rules, base = policy.objective, judge.get("base")
+    if base is None or judge["raw"] is None:
+        return
+    static, hidden = judge["static_rate"], judge["hidden_rate"]
+    if static is not None and hidden is not None:
+        shares = rules.static_share + rules.hidden_share
+        yield f"({static} + {rules.hidden_share} × {hidden}) ÷ {shares} = {base}"
+    else:
+        yield f"one suite only: {base}"
+    if crashes := len(judge.get("crashes", [])):
+        each = "" if crashes == 1 else f" {crashes} ×"
+        yield f"−{each} {rules.crash_penalty} for {words.count(crashes, 'crash', 'crashes')}"
+    bonus = decimal(judge["bonus"])
+    if bonus:
+        yield f"+ {bonus} for speed"
+    if critical := len(judge.get("critical_findings", [])):
+        each = "" if critical == 1 else f" {critical} ×"
+        found = words.count(critical, "critical finding")
+        yield f"−{each} {rules.critical_finding_penalty} for {found}"
+
+
+def _objective_notes(judge: Mapping[str, Any], evidence: Mapping[str, Any]) -> Iterator[str]:
+    if judge.get("gate") == "build_failed":
+        yield "The build failed, so the score is 0 whatever else is there."
+    if evidence and evidence["build"] is None:
+        yield "No build was reported; the gate stays open."
+    if judge.get("base") is not None:
+        if judge["reproducible"]:
+            yield "Reproducible: the runs lie within 2 points of each other."
+        else:
+            yield "Not reproducible: the runs differ by more than 2 points."
+    speed = judge.get("performance")
+    if speed:
+        if speed["median_s"] is None:
+            yield f"No performance bonus: {speed['reason']}."
+        elif not decimal(judge["bonus"]):
+            yield (
+                f"No performance bonus: {speed['median_s']} s against a baseline of "
+                f"{speed['baseline_s']} s."
+            )
+    flaky = sum(test["flaky"] for test in evidence.get("tests", []))
+    if flaky:
+        yield f"{words.count(flaky, 'test')} passed only on a later attempt; the first one counts."
+    if judge.get("unlisted"):
+        yield (
+            f"{words.count(len(judge['unlisted']), 'result')} of tests that the challenge does "
+            "not list: they do not count."
+        )
+
+
+def _objective_links(
+    judge: Mapping[str, Any], evidence: Mapping[str, Any], addresses: Addresses
+) -> Iterator[NamedLink]:
+    if not evidence:
+        return
+    build = evidence["build"]
+    if build:
+        yield NamedLink("Build", _file(build["log"], addresses), "passed" if build["ok"] else "failed")
+    for crash in judge.get("crashes", []):
+        yield NamedLink("Crash", addresses.link(crash), inert(crash["signature"]))
+    for scan in judge.get("scans", []):
+        found = len(judge["critical_findings"])
+        text = f"{found} critical" if scan["readable"] else "not read"
+        yield NamedLink("Scan", _file(scan["artifact"], addresses), text)
+    for log in evidence["logs"]:
+        yield NamedLink(f"Run {log['run'] or 1}", _file(log["artifact"], addresses), "")
+
+
+def _file(path: str | None, addresses: Addresses) -> Link | None:
+    """Return a link to a file as a whole; None where it is not named or withheld."""
+    digest = addresses.digests.get(path) if path else None
+    if path is None or digest is None:
+        return None
+    return Link(inert(path.rpartition("/")[2]), addresses.artifact(digest), path)
+
+
+def _short(number: Decimal) -> str:
+    return f"{number:f}".removesuffix(".0")
+
+
+# Process and Recovery
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeRow:
+    text: str
+    links: Links
+
+
+@dataclass(frozen=True, slots=True)
+class MetricRow:
+    title: str
+    how: str
+    value: str | None
+    reason: str | None
+    score: str | None
+    good: str
+    bar: MetricBar
+    episodes: tuple[EpisodeRow, ...]
+    episode_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class CriterionRow:
+    title: str
+    level: int | None
+    score: str | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class HalvesCard:
+    """The card of a judge with a metric half and a model half."""
+
+    paragraphs: Sequence[Paragraph]
+    links: Links
+    metrics: tuple[MetricRow, ...]
+    metrics_half: str | None
+    criteria: tuple[CriterionRow, ...]
+    model_half: str | None
+    model: str
+    model_state: str
+    formula: str
+    highest_level: int
+
+
+def halves_card(
+    name: str, card: Mapping[str, Any], policy: Policy, addresses: Addresses
+) -> HalvesCard:
+    judge = card["judges"][name]
+    rules = policy.halves
+    metrics = judge.get("metrics", {})
+    cited = [
+        anchor
+        for metric in metrics.values()
+        for episode in metric["episodes"]
+        for anchor in episode["evidence"]
+    ]
+    events = _events([*judge["evidence"], *cited], addresses)
+    model = judge.get("model") or {}
+    return HalvesCard(
+        paragraphs=paragraphs_of(judge["rationale"], events),
+        links=Links.of(addresses.link(anchor) for anchor in model.get("evidence", [])),
+        metrics=tuple(
+            _metric(rule, metrics[rule.name], addresses)
+            for rule in rules.metrics_of(Judge(name))
+            if rule.name in metrics
+        ),
+        metrics_half=judge.get("metrics_half"),
+        criteria=tuple(
+            _criterion(criterion, judge["criteria"][criterion])
+            for criterion in rules.rubrics[Judge(name)]
+            if criterion in judge.get("criteria", {})
+        ),
+        model_half=judge.get("model_half"),
+        model=inert(model.get("model", "")),
+        model_state=model.get("state", ""),
+        formula=_halves_formula(judge),
+        highest_level=rules.highest_level,
+    )
+
+
+def _metric(rule: MetricRule, found: Mapping[str, Any], addresses: Addresses) -> MetricRow:
+    title, value = words.METRICS[rule.name], found["value"]
+    unit = " s" if rule.name.endswith("_s") else ""
+    shown = None if value is None else _value(value, unit)
+    good = f"{rule.good}{unit}" if rule.good else ""
+    told = shown or "n/a"
+    return MetricRow(
+        title=title,
+        how=words.sentence(found["how"].removeprefix("n/a: ")),
+        value=shown,
+        reason=found["reason"],
+        score=found["score"],
+        good=good,
+        bar=metric_bar(rule.curve, value, f"{title}: {told}{f', good {good}' if good else ''}"),
+        episodes=tuple(
+            EpisodeRow(
+                words.sentence(episode["text"]),
+                Links.of(addresses.link(anchor) for anchor in episode["evidence"]),
+            )
+            for episode in found["episodes"]
+        ),
+        episode_count=found["episode_count"],
+    )
+
+
+def _value(value: float, unit: str) -> str:
+    """Return seconds as they are and ratios to four places."""
+    if unit:
+        return f"{value:,.2f}".rstrip("0").rstrip(".") + unit
+    return f"{value:,.4f}"
+
+
+def _criterion(name: str, found: Mapping[str, Any]) -> CriterionRow:
+    return CriterionRow(words.title(name), found["level"], found["score"], found["reason"] or "")
+
+
+def _halves_formula(judge: Mapping[str, Any]) -> str:
+    metrics, model = judge.get("metrics_half"), judge.get("model_half")
+    if judge["raw"] is None:
+        return ""
+    if judge["reason"] == "unverified":
+        return "No test was ever run: 0, whatever a model says"
+    if metrics and model:
+        return f"½ × {metrics} + ½ × {model} = {judge['raw']}"
+    return f"Metrics alone: {judge['raw']}" if metrics else f"Model half alone: {judge['raw']}"
+
+
+# Strategy
+
+
+@dataclass(frozen=True, slots=True)
+class SeatCard:
+    letter: str
+    name: str  # vendor and model, empty while the case is open
+    state: str
+    score: str | None
+    reason: str
+    paragraphs: Sequence[Paragraph]
+    levels: tuple[tuple[str, int], ...]
+    links: Links
+    is_discarded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyCard:
+    branch: str
+    branch_title: str
+    rule: str
+    votes: int
+    configured: int
+    within: int
+    is_open: bool
+    is_anonymous: bool
+    seats: tuple[SeatCard, ...]
+    scale: SeatScale | None
+    formula: tuple[str, ...]
+    panel_score: str | None
+    ruling: str | None  # the public reason
+    ruled_score: str | None
+    highest_level: int
+
+
+def strategy_card(card: Mapping[str, Any], policy: Policy, addresses: Addresses) -> StrategyCard:
+    judge = card["judges"]["strategy"]
+    in_order = sorted(judge.get("seats", []), key=_by_score)
+    seats = tuple(
+        _seat(LETTERS[at], seat, judge.get("discarded"), policy, addresses)
+        for at, seat in enumerate(in_order)
+    )
+    votes = [
+        Vote(seat.letter, Decimal(seat.score), seat.is_discarded)
+        for seat in seats
+        if seat.score is not None
+    ]
+    within, ruling = judge.get("within", policy.panel.within), judge.get("ruling")
+    return StrategyCard(
+        branch=judge.get("branch", "waiting"),
+        branch_title=words.BRANCHES.get(judge.get("branch", "waiting"), ""),
+        rule=judge.get("rule", ""),
+        votes=judge.get("votes", 0),
+        configured=judge.get("configured", 0),
+        within=within,
+        is_open=bool(judge.get("flagged")),
+        is_anonymous=bool(in_order) and "model" not in in_order[0],
+        seats=seats,
+        scale=seat_scale(votes, within, decimal(judge["raw"])) if votes else None,
+        formula=tuple(_panel_formula(judge, votes, policy)),
+        panel_score=judge.get("panel_score"),
+        ruling=inert(ruling["reason"]) if ruling else None,
+        ruled_score=ruling["score"] if ruling else None,
+        highest_level=policy.halves.highest_level,
+    )
+
+
+def _by_score(seat: Mapping[str, Any]) -> tuple[bool, Decimal, str]:
+    score = decimal(seat["score"])
+    return score is None, score or Decimal(0), seat["seat"]
+
+
+def _seat(
+    letter: str,
+    seat: Mapping[str, Any],
+    discarded: str | None,
+    policy: Policy,
+    addresses: Addresses,
+) -> SeatCard:
+    levels = seat["levels"] or {}
+    model = seat.get("model")
+    return SeatCard(
+        letter=letter,
+        name="" if model is None else inert(", ".join(filter(None, (seat["seat"], model)))),
+        state=seat["state"],
+        score=seat["score"],
+        reason=inert(seat["reason"]),
+        paragraphs=paragraphs_of(seat["rationale"]),
+        levels=tuple(
+            (words.title(name), levels[name])
+            for name in policy.halves.rubrics[Judge.STRATEGY]
+            if name in levels
+        ),
+        links=Links.of(addresses.link(anchor) for anchor in seat["evidence"]),
+        is_discarded=seat["seat"] == discarded,
+    )
+
+
+def _panel_formula(
+    judge: Mapping[str, Any], votes: Sequence[Vote], policy: Policy
+) -> Iterator[str]:
+    counted = [vote.score for vote in votes if not vote.is_discarded]
+    if judge.get("panel_score") is None:
+        return
+    match judge["branch"]:
+        case "consensus" | "chained":
+            yield f"the middle of three: {judge['panel_score']}"
+        case "single":
+            yield f"the one vote: {judge['panel_score']}"
+        case _:
+            total = " + ".join(str(score) for score in counted)
+            # The exact mean, not that of the figures as they are shown.
+            is_penalised = judge["branch"] in {"disagree", "pair_split"}
+            mean = judge["mean"] if is_penalised else judge["panel_score"]
+            yield f"({total}) ÷ {len(counted)} = {mean}"
+            if is_penalised:
+                yield f"− {policy.panel.disagreement_penalty}"

@@ -1,0 +1,121 @@
+"""The words of the breakdown for what its JSON holds as codes."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from bouts import words
+
+JUDGES = {
+    "objective": "Objective",
+    "process": "Process",
+    "strategy": "Strategy",
+    "recovery": "Recovery",
+    "integrity": "Integrity",
+}
+
+METRICS = {
+    "pivot_latency_s": "Pivot latency",
+    "dwell_ratio": "Dwell ratio",
+    "first_fix_ratio": "First fix ratio",
+    "verification_density": "Verification density",
+    "recovery_speed_s": "Recovery speed",
+    "thrash_per_min": "Thrash rate",
+    "reversion_ratio": "Reversion ratio",
+    "scope_expansion": "Scope after error",
+    "score_trajectory": "Score trajectory",
+}
+
+# Rows of the ledger that are neither a judge nor a finding.
+RULES = {
+    "bonus_voided": "Bonuses voided",
+    "bonus_cap": "Cap on bonuses",
+    "penalty_cap": "Cap on penalties",
+    "limit": "Limit 0–100",
+}
+
+BRANCHES = {
+    "consensus": "Consensus",
+    "chained": "Chained",
+    "outlier_high": "One outlier above",
+    "outlier_low": "One outlier below",
+    "disagree": "Panel disagrees",
+    "pair_agree": "Two of three agree",
+    "pair_split": "Two of three, split",
+    "single": "One vote only",
+    "no_panel": "No seat answered",
+    "waiting": "Waiting for the panel",
+}
+
+CASES = {
+    "panel_disagreement": "Strategy: the panel disagrees",
+    "panel_incomplete": "Strategy: the panel is incomplete",
+    "panel_chained": "Strategy: the ends of the panel lie far apart",
+    "integrity_quarantine": "Integrity: a finding holds the match off the leaderboard",
+    "integrity_review": "Integrity: a finding waits for a reviewer",
+    "objective_narrative_conflict": "Strategy and Objective tell different stories",
+    "review_requested": "A review was asked for",
+    "random_audit": "Drawn at random for an audit",
+}
+
+# What a mark on a total means, in a sentence.
+MARKS = {
+    "reduced": "A judge does not apply; its weight went to the others.",
+    "incomplete": "A judge is missing, so this total is shown and not ranked.",
+    "reduced_evidence": "Only one of the two suites counts.",
+    "nondeterministic": "Some tests pass in one run and fail in another.",
+    "flagged": "A finding marks this match and its row on the leaderboard.",
+    "warned": "A finding cost points and is shown here alone.",
+    "held": "Off the leaderboard until a reviewer has ruled.",
+}
+
+CLAIM_VERDICTS = {
+    "holds": "✓ Holds",
+    "refuted": "✕ Refuted",
+    "mixed": "~ Mixed",
+    "not_checked": "– Not checked",
+    "withheld": "Withheld",
+}
+
+OUTCOMES = {
+    "passed": "✓",
+    "failed": "✕",
+    "errored": "✕",
+    "skipped": "–",
+    "missing": "○",
+    "unreadable": "?",
+}
+
+_HYPHEN_AS_MINUS = re.compile(r"(?<![\w.])-(?=\d)")
+
+
+def title(code: str) -> str:
+    """Return a code as a heading: ``reward_hacking`` is "Reward hacking"."""
+    said = words.of(code)
+    return said[:1].upper() + said[1:]
+
+
+def row_label(row: str) -> str:
+    """Return how a row of the ledger is called."""
+    return JUDGES.get(row) or RULES.get(row) or title(row)
+
+
+def sentence(text: str) -> str:
+    """Return a line that scoring wrote as it stands on a page: a capital, real minus signs."""
+    text = _HYPHEN_AS_MINUS.sub("−", text)
+    return text[:1].upper() + text[1:]
+
+
+def count(number: int, noun: str, nouns: str | None = None) -> str:
+    return f"{number:,} {noun if number == 1 else nouns or f'{noun}s'}"
+
+
+def counted_out(number: int) -> str:
+    """Return a small number as a word."""
+    return ("no", "one", "two", "three", "four", "five")[number] if number < 6 else str(number)
+
+
+def decimal(text: str | None) -> Decimal | None:
+    """Return a score of the breakdown, which is text, as a number."""
+    return None if text is None else Decimal(text)

@@ -1,0 +1,1 @@
+"""What competitors read: one file a page."""

@@ -1,0 +1,105 @@
+"""A match: its live scorecard, or how far its judges have come."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from django.contrib.messages import get_messages
+from django.http import HttpRequest, HttpResponse
+from django.utils.cache import patch_vary_headers
+from django.utils.http import quote_etag
+from django.views.decorators.http import require_GET
+from django_htmx.http import HttpResponseClientRefresh
+
+from bouts.disclosure import Audience
+from bouts.htmx import render_page, wants_part
+from judging.models import Step
+from judging.showing.card import card_html, card_key
+from judging.views.sight import LOOKS, Sight, privately, sight_of
+
+
+@require_GET
+def match_detail(request: HttpRequest, slug: str) -> HttpResponse:
+    return scorecard_page(request, sight_of(request, slug))
+
+
+@require_GET
+def match_progress(request: HttpRequest, slug: str) -> HttpResponse:
+    """Say how far the judges have come; asked again and again until they are done."""
+    sight = sight_of(request, slug)
+    if sight.audience in {Audience.BLIND, Audience.NOBODY} or not sight.has_unfinished_work:
+        return HttpResponseClientRefresh() if request.htmx else match_detail(request, slug)
+    context = {**_frame(sight), "progress": _progress(sight)}
+    return privately(render_page(request, "judging/match_detail.html", context, partial="progress"))
+
+
+def scorecard_page(request: HttpRequest, sight: Sight) -> HttpResponse:
+    """Show a scorecard with what stands around it, or why there is none to see."""
+    if sight.audience is Audience.BLIND:
+        context = {"challenge": sight.match.challenge, "bundle": sight.bundle}
+        return privately(render_page(request, "judging/match_blind.html", context))
+    if sight.card is None:
+        context = {**_frame(sight), "progress": _progress(sight)}
+        return privately(render_page(request, "judging/match_detail.html", context))
+    etag = _etag(request, sight)
+    if etag and request.headers.get("If-None-Match") == etag:
+        response: HttpResponse = HttpResponse(status=304)
+    else:
+        context = {**_frame(sight), "card_html": card_html(sight)}
+        if sight.has_unfinished_work:
+            context["progress"] = _progress(sight)
+        response = render_page(request, "judging/match_detail.html", context)
+    if etag:
+        response.headers["ETag"] = etag
+    patch_vary_headers(response, ["Cookie"])
+    return privately(response)
+
+
+def _frame(sight: Sight) -> dict[str, Any]:
+    """Return what stands around the card: title, notices, and whose eyes one looks through."""
+    return {
+        "sight": sight,
+        "match": sight.match,
+        "scorecard": sight.card,
+        "challenge": sight.match.challenge,
+        "addresses": sight.pages,
+        "looks": list(LOOKS),
+        "is_sample": sight.match.is_sample,
+    }
+
+
+def _etag(request: HttpRequest, sight: Sight) -> str | None:
+    """Tell one page from another: the card, what stands around it, and who looks.
+
+    None where something is shown once, such as a message. The page names the person and
+    holds their token against forged requests, so both are part of it.
+    """
+    if wants_part(request) or sight.has_unfinished_work or len(get_messages(request)):
+        return None
+    around = (
+        card_key(sight),
+        sight.match.exclusion,
+        sight.match.exclusion_reason,
+        sight.match.challenge.state,
+        request.user.pk,
+        str(request.user),
+        request.user.role,
+        request.META.get("CSRF_COOKIE", ""),
+    )
+    return "W/" + quote_etag(hashlib.sha256(repr(around).encode()).hexdigest()[:32])
+
+
+def _progress(sight: Sight) -> dict[str, Any]:
+    """Return the steps of the live bundle's work, with how long each has been at it."""
+    steps = list(
+        Step.objects.filter(bundle__match=sight.match, bundle__is_live=True).order_by("pk")
+    )
+    over = {Step.State.DONE, Step.State.FAILED}
+    return {
+        "steps": steps,
+        "done": sum(step.state in over for step in steps),
+        "is_over": bool(steps) and all(step.state in over for step in steps),
+        "has_failed": any(step.state == Step.State.FAILED for step in steps),
+        "shows_reasons": sight.audience is Audience.STAFF,
+    }

@@ -1,0 +1,14 @@
+"""One revision of a match's scorecard, at an address that never changes."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_GET
+
+from judging.views.match_detail import scorecard_page
+from judging.views.sight import sight_of
+
+
+@require_GET
+def scorecard_detail(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    return scorecard_page(request, sight_of(request, slug, number))
