@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 
 from django.utils import timezone
-from drf_spectacular.extensions import OpenApiAuthenticationExtension
-from drf_spectacular.openapi import AutoSchema
 from rest_framework import authentication, exceptions
 from rest_framework.request import Request
 
@@ -40,13 +38,3 @@ class TokenAuthentication(authentication.BaseAuthentication):
 
     def authenticate_header(self, request: Request) -> str:
         return self.keyword
-
-
-class TokenScheme(OpenApiAuthenticationExtension):
-    """How the OpenAPI schema tells of tokens."""
-
-    target_class = TokenAuthentication
-    name = "token"
-
-    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
-        return {"type": "http", "scheme": "bearer"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView
 
-from bouts.api import docs, uploads
+from bouts.api import docs, schema, uploads  # noqa: F401
 
 app_name = "api"
 urlpatterns = [
