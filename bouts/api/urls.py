@@ -15,4 +15,5 @@ urlpatterns = [
     path("uploads/<uuid:upload_id>/", uploads.UploadDetail.as_view(), name="upload"),
     # By name, since imports point downwards.
     path("", include("judging.api_urls")),
+    path("", include("adjudication.api_urls")),
 ]

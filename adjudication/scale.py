@@ -1,0 +1,124 @@
+"""The votes of a panel on one line, as a picture: geometry here, colours in the stylesheet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from judging.scoring.exact import plain, rounded
+
+CLOSE = 9  # per cent of the width; two figures nearer than that would run into each other
+ROW = 16  # height of a row of figures
+FIGURES = 18  # where the lowest row of them stands
+HEIGHT = 118  # with one row of figures
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    mark: str
+    label: str
+    x: str  # per cent
+    anchor: str  # of its text: start, middle, end
+    lift: int = 0  # how far its figure is raised to clear its neighbour's
+
+    @property
+    def y(self) -> int:
+        return FIGURES - self.lift
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    at: str
+    is_major: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """How far a vote reaches up: the next one within it is close."""
+
+    x: str
+    width: str
+    end: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    left: str
+    right: str
+    middle: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    dots: tuple[Dot, ...]
+    bands: tuple[Band, ...]
+    gaps: tuple[Gap, ...]
+    own: Dot | None
+    top: int  # where the figures begin: 0, or more room for raised ones
+    words: str  # the same as a sentence
+
+    @property
+    def height(self) -> int:
+        return HEIGHT + self.top
+
+    @property
+    def ticks(self) -> list[Tick]:
+        return [Tick(f"{at}%", at % 50 == 0) for at in range(0, 101, 10)]
+
+
+def scale_of(votes: Sequence[tuple[str, Fraction]], own: Fraction | None, within: int) -> Scale:
+    """Draw the votes (mark, score) from 0 to 100, each with its reach, and one's own score."""
+    ordered = sorted(votes, key=lambda vote: vote[1])
+    dots: list[Dot] = []
+    last = Fraction(-100)
+    for mark, score in ordered:
+        is_close = score - last < CLOSE
+        lift = (dots[-1].lift + ROW) % (3 * ROW) if is_close and dots else 0
+        dots.append(_dot(mark, score, lift))
+        last = score
+    pairs = list(pairwise(ordered))
+    return Scale(
+        dots=tuple(dots),
+        bands=tuple(
+            Band(
+                _x(score),
+                _x(min(Fraction(within), 100 - score)),
+                _x(min(score + within, Fraction(100))),
+            )
+            for _, score in ordered[:-1]
+        ),
+        gaps=tuple(
+            Gap(_x(low), _x(high), _x((low + high) / 2), str(rounded(high - low)))
+            for (_, low), (_, high) in pairs
+            if high - low >= CLOSE
+        ),
+        own=None if own is None else _dot("", own),
+        top=max((dot.lift for dot in dots), default=0),
+        words=_words(ordered, pairs, own, within),
+    )
+
+
+def _dot(mark: str, score: Fraction, lift: int = 0) -> Dot:
+    anchor = "start" if score < 4 else "end" if score > 96 else "middle"
+    return Dot(mark, str(rounded(score)), _x(score), anchor, lift)
+
+
+def _x(value: Fraction) -> str:
+    return f"{plain(value)}%"
+
+
+def _words(
+    ordered: Sequence[tuple[str, Fraction]],
+    pairs: Sequence[tuple[tuple[str, Fraction], tuple[str, Fraction]]],
+    own: Fraction | None,
+    within: int,
+) -> str:
+    said = ", ".join(f"{mark} {rounded(score)}" for mark, score in ordered) or "no vote"
+    gaps = " and ".join(str(rounded(high - low)) for (_, low), (_, high) in pairs)
+    sentence = f"Seats {said}."
+    if gaps:
+        sentence += f" Gaps {gaps}; up to {within} is close."
+    return sentence if own is None else f"{sentence} Your score {rounded(own)}."
