@@ -15,10 +15,9 @@ from django.core.management import CommandError, call_command
 from django.http import HttpResponse
 from django.template.loader import render_to_string
 from django.test import Client, RequestFactory
-from django.urls import reverse
 from django.views import defaults
 
-from bouts import context_processors, htmx
+from bouts import htmx
 from bouts.models import ApiToken, User
 from bouts.tokens import digest_of
 from tests.factories import make_user
@@ -181,11 +180,3 @@ def test_the_command_line_gives_nobody_more_than_their_role(
     with pytest.raises(CommandError, match=r"Nobody is called|cannot have"):
         call_command("create_token", *arguments)
     assert not ApiToken.objects.exists()
-
-
-def test_every_door_names_a_page_that_exists() -> None:
-    missing = [
-        door.page for door in context_processors.DOORS if not context_processors.exists(door.page)
-    ]
-    assert missing == []
-    assert all(reverse(room) for door in context_processors.DOORS for room in door.rooms)
