@@ -253,8 +253,9 @@ def _names_in_tree(
 
     Agents name files from the root of the machine, bundles from the root of the tree. The
     root taken is the one under which most of the paths that are not known as they stand
-    are known. Where one of the two sets is missing, or no path fits them, they tell
-    nothing and every file is tracked.
+    are known. Where one of the two sets is missing, they tell nothing and every file is
+    tracked; where no path fits them, a file counts by its bare name, so that a tree
+    packed under other folders hides no work.
     """
     touched = {e.path for e in events if e.kind is EventKind.EDIT and e.path is not None}
     plain = {path: path.removeprefix("./") for path in touched}
@@ -274,7 +275,11 @@ def _names_in_tree(
     names = {
         path: name if name in known else name.removeprefix(root) for path, name in plain.items()
     }
-    return {path: name for path, name in names.items() if name in known} or plain
+    tracked = {path: name for path, name in names.items() if name in known}
+    if tracked:
+        return tracked
+    bare = {path.rpartition("/")[2] for path in known}
+    return {path: name for path, name in plain.items() if name.rpartition("/")[2] in bare}
 
 
 def _depth(path: str) -> int:

@@ -186,8 +186,10 @@ def test_one_file_under_two_names_is_one_file() -> None:
     assert found[1].restored == {"a.py"}
 
 
-def test_lists_that_fit_no_path_say_nothing() -> None:
-    assert len(changes(edit(1, "x.py"), tree={"a.py"}, diff={"a.py"})) == 1
+def test_where_no_path_fits_the_lists_a_file_counts_by_its_bare_name() -> None:
+    packed = {"release-1/src/a.py"}
+    assert len(changes(edit(1, "/w/a.py"), tree=packed, diff=set())) == 1
+    assert len(changes(edit(1, "/w/NOTES.md"), tree=packed, diff=set())) == 0
 
 
 def test_a_hostile_path_of_a_hundred_thousand_parts_is_no_trouble() -> None:
