@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
+from bouts.actions import uploads
+from bouts.models import Team
+
 STARTED = datetime(2026, 3, 12, 14, 0, tzinfo=UTC)
 SEVERITIES = ("critical", "high", "medium")
 TESTS = [f"tests.test_{number // 10}::test_{number}" for number in range(60)]
@@ -28,14 +31,24 @@ CHALLENGE: dict[str, Any] = {
 }
 
 
-def write(path: Path, match: str, *, events: int = 200) -> None:
-    """Write one bundle as a zip."""
+def store_challenge(folder: Path) -> None:
+    """Store the challenge and the team that every bundle here names."""
+    Team.objects.get_or_create(slug="bench", defaults={"name": "Bench"})
+    path = folder / "challenge.json"
+    path.write_text(json.dumps(CHALLENGE))
+    uploads.upload(path, name=path.name, by=None)
+
+
+def write(
+    path: Path, match: str, *, events: int = 200, scores: tuple[int, int, int] = (70, 75, 80)
+) -> None:
+    """Write one bundle as a zip; ``scores`` are those of the panel's seats."""
     files = {
         "static.xml": junit(TESTS[:36]),
         "hidden.xml": junit(TESTS[36:]),
         "trajectory.json": json.dumps(trajectory(events)),
         "final.diff": diff(40),
-        "verdicts.json": json.dumps(verdicts()),
+        "verdicts.json": json.dumps(verdicts(scores)),
     }
     manifest = {
         "schema": "bouts.match/1",
@@ -115,7 +128,7 @@ def diff(lines: int) -> str:
     return f"diff --git a/src/m0.py b/src/m0.py\n--- a/src/m0.py\n+++ b/src/m0.py\n@@ -0,0 +1,{lines} @@\n{added}"
 
 
-def verdicts() -> dict[str, Any]:
+def verdicts(scores: tuple[int, int, int]) -> dict[str, Any]:
     return {
         "schema": "bouts.verdicts/1",
         "verdicts": [
@@ -125,6 +138,6 @@ def verdicts() -> dict[str, Any]:
                 "score": score,
                 "rationale": "A sound order of work.",
             }
-            for seat, score in (("anthropic", 70), ("openai", 75), ("google", 80))
+            for seat, score in zip(("anthropic", "openai", "google"), scores, strict=True)
         ],
     }

@@ -11,19 +11,15 @@ from django.db import connection, transaction
 from bench import bundles
 from bench.report import Row
 from bouts.actions import uploads
-from bouts.models import Team
 from judging import steps
 
-MATCHES = 10
+MATCHES = 60
 EVENTS = 200
 
 
 def measure(folder: Path) -> Iterator[Row]:
     """Upload, judge and score bundles one after the other; then copy as many rows."""
-    Team.objects.get_or_create(slug="bench", defaults={"name": "Bench"})
-    challenge = folder / "challenge.json"
-    challenge.write_text(bundles.json.dumps(bundles.CHALLENGE))
-    uploads.upload(challenge, name="challenge.json", by=None)
+    bundles.store_challenge(folder)
     paths = []
     for number in range(MATCHES + 5):
         path = folder / f"b-{number}.zip"

@@ -1,4 +1,4 @@
-"""The product's settings over a database and folders of the benchmark's own."""
+"""The product's settings over a data folder of the benchmark's own."""
 
 import os
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 os.environ.setdefault("BOUTS_DATA", str(Path(".data/bench").resolve()))
 
 from bouts.settings import *  # noqa: F403
+from bouts.settings import BASE_DIR, TEMPLATES
 
 ROOT_URLCONF = "bench.urls"
-ALLOWED_HOSTS = ["127.0.0.1"]
+TEMPLATES[0]["DIRS"] = [*TEMPLATES[0]["DIRS"], BASE_DIR / "bench" / "templates"]
