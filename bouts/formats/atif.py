@@ -75,7 +75,7 @@ MAX_CALLS = 1_000  # of one step
 
 _VERSION = re.compile(r"ATIF-v(\d{1,3}\.\d{1,3})")
 _KNOWN_VERSIONS = {f"1.{minor}" for minor in range(9)}
-_SOURCES = {"system", "user", "agent"}
+_SOURCES = ("system", "user", "agent")
 
 # What each object may hold; everything else belongs into its `extra`.
 _FIELDS = {

@@ -60,7 +60,8 @@ class Document:
         """Yield the parts that match, none of which may lie inside another.
 
         A pattern that meets something else on its way, such as an object where it expects
-        an array, yields nothing.
+        an array, yields nothing. One that ends in ``?`` asks for no value but for what is
+        there: "object", "array" or "plain"; other patterns may go on below it.
         """
         wanted = _Wanted.of(patterns)
         if self._is_whole:
@@ -139,6 +140,7 @@ class _Wanted:
 
     def __init__(self) -> None:
         self.pattern: str | None = None
+        self.question: str | None = None  # the pattern that asks what is here
         self.of_keys: dict[str, _Wanted] = {}
         self.of_items: _Wanted | None = None
 
@@ -147,9 +149,12 @@ class _Wanted:
         root = cls()
         for pattern in patterns:
             here = root
-            for step in pattern.split("/")[1:]:
+            for step in pattern.removesuffix("?").split("/")[1:]:
                 here = here._next(step)
-            here.pattern = pattern
+            if pattern.endswith("?"):
+                here.question = pattern
+            else:
+                here.pattern = pattern
         return root
 
     def _next(self, step: str) -> _Wanted:
@@ -186,13 +191,23 @@ def _gather(value: Any, wanted: _Wanted, pointer: str, parts: list[Part]) -> Non
     else:
         return
     for key, child, step in steps:
+        if step.question is not None:
+            parts.append(Part(step.question, f"{pointer}/{key}", _shape(child)))
         if step.pattern is not None:
             parts.append(Part(step.pattern, f"{pointer}/{key}", child))
         else:
             _gather(child, step, f"{pointer}/{key}", parts)
 
 
+def _shape(value: Any) -> str:
+    if isinstance(value, dict):
+        return "object"
+    return "array" if isinstance(value, list) else "plain"
+
+
 # Streamed documents
+
+_SHAPES = {"start_map": "object", "start_array": "array"}
 
 
 def _streamed(source: BinaryIO, wanted: _Wanted) -> Iterator[Part]:
@@ -210,6 +225,8 @@ def _streamed(source: BinaryIO, wanted: _Wanted) -> Iterator[Part]:
 
 
 def _walk(events: Events, event: str, value: Any, wanted: _Wanted, pointer: str) -> Iterator[Part]:
+    if wanted.question is not None:
+        yield Part(wanted.question, pointer, _SHAPES.get(event, "plain"))
     if wanted.pattern is not None:
         yield Part(wanted.pattern, pointer, _built(events, event, value, pointer))
     elif event == "start_map":

@@ -8,14 +8,25 @@ from __future__ import annotations
 from bouts.formats.atif import AtifReader
 from bouts.formats.diff import DiffReader
 from bouts.formats.junit import JUnitReader
+from bouts.formats.pytest_benchmark import PytestBenchmarkReader
 from bouts.formats.run_log import RunLogReader
+from bouts.formats.sarif import SarifReader
+from bouts.formats.strace import StraceReader
 from bouts.formats.types import Kind, Reader
 
 # How much of a file a reader gets to see before it says that the file is its own.
 HEAD_BYTES = 64 * 1024
 
 # Of one kind, the more particular format stands first: the first that recognises wins.
-READERS: tuple[Reader, ...] = (JUnitReader(), AtifReader(), DiffReader(), RunLogReader())
+READERS: tuple[Reader, ...] = (
+    JUnitReader(),
+    AtifReader(),
+    DiffReader(),
+    SarifReader(),
+    PytestBenchmarkReader(),
+    StraceReader(),
+    RunLogReader(),
+)
 
 
 def find_reader(kind: Kind, head: bytes, format: str | None = None) -> Reader | None:

@@ -88,7 +88,7 @@ _NO_SHELLS = frozenset(
         *("jupyter", "python", "run_code", "run_python"),
     }
 )
-_PLAN_LOOKS = {"view", "read"}  # commands of a todo tool that plan nothing
+_PLAN_LOOKS = ("view", "read")  # commands of a todo tool that plan nothing
 
 # Of the arguments of plans and submissions: settings, and the fields of a list's items.
 _NOT_SAID = frozenset({"command", "security_risk"})

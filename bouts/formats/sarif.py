@@ -1,0 +1,361 @@
+"""SARIF 2.1.0, the common format of security scanners (FORMATS.md, 4).
+
+- A result without a level has that of its rule, else ``warning``. Rules stand in the driver or
+  in an extension, and a result points at its rule by id, by index or by a reference.
+- A result that is suppressed, absent against the baseline, or of a kind that is no defect
+  (``pass``, ``open``, ``review`` …) is counted and not yielded.
+- *Critical* is what SCORING.md, 2 calls so: the scanner's own word CRITICAL, a
+  ``security-severity`` of 9.0 or more, or Bandit's HIGH severity with HIGH confidence. The
+  count of critical ones is of different ones: by rule, path and line of code.
+- A file without runs, or in which no run has results, says nothing: it is unreadable, as is one
+  whose scan failed before it found anything. A clean scan has an empty array.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, BinaryIO, ClassVar
+from urllib.parse import unquote
+
+from bouts.formats.documents import Document, top_keys
+from bouts.formats.guard import guarded
+from bouts.formats.remarks import Remarks
+from bouts.formats.text import shorten, shorten_id, single_line
+from bouts.formats.types import Kind, Report, ScanFinding, Unreadable
+
+MAX_RUNS = 1_000
+MAX_RULES = 100_000  # in all runs
+MAX_RESULTS = 500_000
+MESSAGE_LIMIT = 4_000  # characters
+SNIPPET_LIMIT = 2_000
+
+CRITICAL_SEVERITY = 9.0  # of `security-severity`, 0 to 10
+
+Record = Mapping[str, Any]
+
+# Tuples: what is looked up in them comes from the file and may be no text at all.
+_LEVELS = ("error", "warning", "note", "none")
+_NO_DEFECTS = ("notApplicable", "open", "pass", "review")  # kinds of a result
+_SPACE = re.compile(r"\s+")
+_ARGUMENT = re.compile(r"\{(\d{1,3})\}")
+_DRIVE = re.compile(r"/[A-Za-z]:/")
+
+# What is asked for before the results, since it may stand behind them.
+_VERSION = "/version"
+_RUN = "/runs/*?"
+_HAS_RESULTS = "/runs/*/results?"
+_TOOL = "/runs/*/tool/driver/name"
+_RULE = "/runs/*/tool/driver/rules/*"
+_EXTENSION_RULE = "/runs/*/tool/extensions/*/rules/*"
+_ARTIFACT = "/runs/*/artifacts/*/location/uri"
+_SUCCESS = "/runs/*/invocations/*/executionSuccessful"
+_NOTICES = (
+    "/runs/*/invocations/*/toolExecutionNotifications/*",
+    "/runs/*/invocations/*/toolConfigurationNotifications/*",
+)
+_RESULT = "/runs/*/results/*"
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    id: str | None = None
+    level: str | None = None
+    security_severity: object = None  # as it is written
+    severity: str | None = None  # the scanner's own word
+    messages: Mapping[str, str] = field(default_factory=dict)
+
+
+_NO_RULE = _Rule()
+
+
+@dataclass(slots=True)
+class _Run:
+    """What the results of one run refer to, and whether they can be believed."""
+
+    tool: str = ""
+    rules: dict[tuple[int | None, int], _Rule] = field(default_factory=dict)  # by extension, index
+    by_id: dict[str, _Rule] = field(default_factory=dict)
+    artifacts: dict[int, str] = field(default_factory=dict)
+    has_results: bool = False
+    has_failed: bool = False
+
+
+class SarifReader:
+    kind: ClassVar[Kind] = Kind.SCAN
+    format: ClassVar[str] = "sarif"
+    version: ClassVar[int] = 1
+
+    def recognises(self, head: bytes) -> bool:
+        keys = top_keys(head)
+        if "sarif" in str(keys.get("$schema", "")).lower():
+            return True
+        return "runs" in keys and (b'"driver"' in head or "version" in keys)
+
+    @guarded
+    def read(self, source: BinaryIO, report: Report) -> Iterator[ScanFinding]:
+        return _Reading(report).findings(source)
+
+
+class _Reading:
+    """One pass over one file, after a survey of what the results refer to."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._remarks = Remarks()
+        self._runs: dict[int, _Run] = {}
+        self._counts: Counter[str] = Counter(runs=0, results=0, live=0, suppressed=0, critical=0)
+        self._critical: set[int] = set()  # hashes of rule, path and line of code
+
+    def findings(self, source: BinaryIO) -> Iterator[ScanFinding]:
+        document = Document(source, self._report)
+        self._survey(document)
+        for _, pointer, result in document.parts(_RESULT):
+            self._counts["results"] += 1
+            if self._counts["results"] > MAX_RESULTS:
+                raise Unreadable(f"more results than MAX_RESULTS = {MAX_RESULTS:,}", pointer)
+            if not isinstance(result, dict):
+                self._remarks.add("a result that is no object", pointer)
+            elif self._is_live(result):
+                self._counts["live"] += 1
+                yield self._finding(result, self._runs[_index(pointer, 2)], pointer)
+        if not self._counts["results"] and any(run.has_failed for run in self._runs.values()):
+            raise Unreadable("the scan did not succeed and found nothing: no evidence, not clean")
+        self._counts["runs"] = len(self._runs)
+        self._counts["critical"] = len(self._critical)
+        self._report.counts.update(self._counts)
+        self._remarks.write(self._report)
+
+    def _survey(self, document: Document) -> None:
+        rules = 0
+        patterns = (_VERSION, _RUN, _HAS_RESULTS, _TOOL, _RULE, _EXTENSION_RULE, _ARTIFACT)
+        for pattern, pointer, value in document.parts(*patterns, _SUCCESS, *_NOTICES):
+            if pattern == _VERSION:
+                self._check_version(value)
+                continue
+            run = self._runs.setdefault(_index(pointer, 2), _Run())
+            if pattern == _HAS_RESULTS:
+                run.has_results = value == "array"
+            elif pattern == _TOOL and isinstance(value, str):
+                run.tool = single_line(value)[:200]
+            elif pattern in {_RULE, _EXTENSION_RULE} and isinstance(value, dict):
+                rules += 1
+                _add_rule(run, pattern, pointer, value)
+            elif pattern == _ARTIFACT and isinstance(value, str):
+                run.artifacts[_index(pointer, 4)] = value
+            elif pattern == _SUCCESS and value is False:
+                run.has_failed = True
+            elif pattern in _NOTICES and isinstance(value, dict) and value.get("level") == "error":
+                self._remarks.add(
+                    "the scanner tells of an error, such as a file not scanned", pointer
+                )
+            if len(self._runs) > MAX_RUNS or rules > MAX_RULES:
+                limits = f"MAX_RUNS = {MAX_RUNS:,}, MAX_RULES = {MAX_RULES:,}"
+                raise Unreadable(f"more runs or rules than {limits}", pointer)
+        self._check_runs()
+
+    def _check_version(self, version: Any) -> None:
+        if isinstance(version, str) and version.startswith("2."):
+            self._report.format_version = version[:20]
+        elif isinstance(version, str) and version.startswith("1."):
+            raise Unreadable(f"SARIF {version[:20]} is not read, only 2.1.0", "/version")
+        else:
+            self._remarks.add("the version is missing or unknown", "/version")
+
+    def _check_runs(self) -> None:
+        if not self._runs:
+            raise Unreadable("no runs in it: no evidence, not clean", "/runs")
+        if not any(run.has_results for run in self._runs.values()):
+            raise Unreadable("no run has results: no evidence, not clean", "/runs")
+        for index, run in self._runs.items():
+            if not run.has_results:
+                self._remarks.add("a run without results says nothing", f"/runs/{index}")
+            if run.has_failed:
+                text = "a scan did not succeed: what it found may not be all"
+                self._remarks.add(text, f"/runs/{index}/invocations")
+        tools = sorted({run.tool for run in self._runs.values() if run.tool})
+        self._report.facts["tools"] = tools[:20]
+
+    # Results
+
+    def _is_live(self, result: Record) -> bool:
+        if result.get("kind") in _NO_DEFECTS:
+            self._counts["no_defect"] += 1
+            return False
+        if result.get("baselineState") == "absent":
+            self._counts["absent"] += 1
+            return False
+        suppressions = result.get("suppressions")
+        if isinstance(suppressions, list) and suppressions:
+            states = [each.get("status") for each in suppressions if isinstance(each, dict)]
+            # A suppression that is refused or still under review is none.
+            if all(state in (None, "accepted") for state in states):
+                self._counts["suppressed"] += 1
+                return False
+        return True
+
+    def _finding(self, result: Record, run: _Run, pointer: str) -> ScanFinding:
+        rule_id, rule = _rule_of(result, run)
+        level = result.get("level")
+        if level not in _LEVELS:
+            level = "none" if result.get("kind") == "informational" else rule.level or "warning"
+        properties = _object(result, "properties")
+        path, line, snippet = _location(result, run)
+        written = properties.get("security-severity", rule.security_severity)
+        finding = ScanFinding(
+            rule=shorten_id(rule_id),
+            level=level,
+            message=shorten(_message(result, rule), MESSAGE_LIMIT),
+            path=path,
+            line=line,
+            snippet=shorten(snippet, SNIPPET_LIMIT),
+            security_severity=self._security_severity(written, pointer),
+            severity=_word(properties, "issue_severity", "severity") or rule.severity,
+            confidence=_word(properties, "issue_confidence", "confidence"),
+        )
+        if not _is_critical(finding, run.tool):
+            return finding
+        code = _SPACE.sub(" ", finding.snippet).strip() or finding.line
+        self._critical.add(hash((finding.rule, finding.path, code)))
+        return replace(finding, critical=True)
+
+    def _security_severity(self, written: object, pointer: str) -> float | None:
+        if written is None:
+            return None
+        try:
+            value = float(written) if isinstance(written, str | int | float) else math.nan
+        except ValueError:
+            value = math.nan
+        if 0 <= value <= 10:
+            return value
+        self._remarks.add("a security-severity that is no number from 0 to 10", pointer)
+        return None
+
+
+def _is_critical(finding: ScanFinding, tool: str) -> bool:
+    is_bandit = tool.lower() == "bandit"
+    return (
+        finding.severity == "CRITICAL"
+        or (finding.security_severity or 0) >= CRITICAL_SEVERITY
+        or (is_bandit and finding.severity == finding.confidence == "HIGH")
+    )
+
+
+def _index(pointer: str, position: int) -> int:
+    return int(pointer.split("/")[position])
+
+
+def _object(record: Record, *names: str) -> Record:
+    """Follow names down through objects; empty where there is none."""
+    for name in names:
+        inner = record.get(name)
+        record = inner if isinstance(inner, dict) else {}
+    return record
+
+
+def _word(properties: Record, *names: str) -> str | None:
+    """Return the first of these properties that is text, in capitals."""
+    for name in names:
+        if isinstance(value := properties.get(name), str) and value.strip():
+            return single_line(value.strip().upper())[:40]
+    return None
+
+
+# Rules
+
+
+def _add_rule(run: _Run, pattern: str, pointer: str, written: Record) -> None:
+    properties = _object(written, "properties")
+    tags = properties.get("tags")
+    words = tags if isinstance(tags, list) else []
+    level = _object(written, "defaultConfiguration").get("level")
+    rule_id = written.get("id")
+    messages = {
+        name: text["text"]
+        for name, text in _object(written, "messageStrings").items()
+        if isinstance(text, dict) and isinstance(text.get("text"), str)
+    }
+    rule = _Rule(
+        id=rule_id if isinstance(rule_id, str) else None,
+        level=level if level in _LEVELS else None,
+        security_severity=properties.get("security-severity"),
+        # Trivy has the word among the tags.
+        severity=_word(properties, "severity")
+        or next((w for w in _SEVERITIES if w in words), None),
+        messages=messages,
+    )
+    is_extension = pattern == _EXTENSION_RULE
+    place = (_index(pointer, 5), _index(pointer, 7)) if is_extension else (None, _index(pointer, 6))
+    run.rules[place] = rule
+    if rule.id is not None:
+        run.by_id.setdefault(rule.id, rule)
+
+
+_SEVERITIES = ("CRITICAL", "HIGH", "MEDIUM", "LOW")
+
+
+def _rule_of(result: Record, run: _Run) -> tuple[str, _Rule]:
+    """Return the id and the rule of a result: by index, else by id or the id that it refines."""
+    reference = _object(result, "rule")
+    extension = _object(reference, "toolComponent").get("index")
+    index = result.get("ruleIndex", reference.get("index"))
+    named = [each for each in (result.get("ruleId"), reference.get("id")) if isinstance(each, str)]
+    rule = None
+    if isinstance(index, int) and index >= 0:
+        place = (extension if isinstance(extension, int) and extension >= 0 else None, index)
+        rule = run.rules.get(place)
+    for name in named:
+        # `CA1000/1` refines the rule CA1000.
+        rule = rule or run.by_id.get(name) or run.by_id.get(name.rpartition("/")[0])
+    rule = rule or _NO_RULE
+    return (named or [rule.id or "(no rule)"])[0], rule
+
+
+def _message(result: Record, rule: _Rule) -> str:
+    message = _object(result, "message")
+    for text in (message.get("text"), rule.messages.get(str(message.get("id")))):
+        if isinstance(text, str) and text:
+            break
+    else:
+        text = message.get("markdown")
+    arguments = message.get("arguments")
+    if not isinstance(text, str) or not isinstance(arguments, list):
+        return text if isinstance(text, str) else ""
+
+    def filled(placeholder: re.Match[str]) -> str:
+        index = int(placeholder[1])
+        return str(arguments[index])[:500] if index < len(arguments) else placeholder[0]
+
+    return _ARGUMENT.sub(filled, text[:MESSAGE_LIMIT])
+
+
+# Places
+
+
+def _location(result: Record, run: _Run) -> tuple[str | None, int | None, str]:
+    """Return path, line and code of a result's first location, as far as it has one."""
+    locations = result.get("locations")
+    first = locations[0] if isinstance(locations, list) and locations else None
+    physical = _object(first, "physicalLocation") if isinstance(first, dict) else {}
+    artifact = _object(physical, "artifactLocation")
+    uri = artifact.get("uri")
+    if not isinstance(uri, str) and isinstance(index := artifact.get("index"), int):
+        uri = run.artifacts.get(index)
+    line = _object(physical, "region").get("startLine")
+    snippet = _object(physical, "region", "snippet").get("text")
+    return (
+        _path(uri) if isinstance(uri, str) else None,
+        line if type(line) is int and 0 < line < 2**31 else None,
+        snippet if isinstance(snippet, str) else "",
+    )
+
+
+def _path(uri: str) -> str:
+    """Return a URI's path, for display alone: nothing opens it."""
+    path = unquote(uri.removeprefix("file://"), errors="replace")
+    if _DRIVE.match(path):
+        path = path[1:]
+    return shorten_id(path.removeprefix("./"))
