@@ -70,9 +70,18 @@ def record_scorecard(
         scorecard.cause, scorecard.by, scorecard.reason = cause, by, reason
         match.scorecards.live().update(is_live=False)
         scorecard.save(force_insert=True)
+        audit.record(by, "record_scorecard", match, _told(live), _told(scorecard), reason or cause)
         standings.refresh(match.agent_id, bundle.challenge_version)
         scorecard_recorded.send(Scorecard, scorecard=scorecard)
     return scorecard
+
+
+def _told(scorecard: Scorecard | None) -> dict[str, Any] | None:
+    """Return what the log says of a scorecard."""
+    if scorecard is None:
+        return None
+    total = None if scorecard.total is None else str(scorecard.total)
+    return {"revision": scorecard.number, "total": total, "status": scorecard.status}
 
 
 def _scorecard(bundle: Bundle, scored: Scored, policy: Policy) -> Scorecard:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bouts.models import Challenge, User
+from bouts.models import AuditEntry, Challenge, User
 from judging import actions, standings
 from judging.models import Finding, Scorecard, Standing
 from tests import matches
@@ -64,6 +64,10 @@ def test_a_ruling_replaces_the_score_and_leaves_the_panel_visible(
     assert (strategy["raw"], strategy["panel_score"]) == ("76.00", "66.00")
     assert [seat["score"] for seat in strategy["seats"]] == ["60.00", "76.00", "92.00"]
     assert (after.status, after.number, after.by) == ("final", 2, reviewer)
+    entry = AuditEntry.objects.filter(action="record_scorecard").first()
+    assert (entry.actor, entry.reason) == (reviewer, "the votes say so")
+    assert entry.before == {"revision": 1, "total": str(before.total), "status": "provisional"}
+    assert entry.after == {"revision": 2, "total": str(after.total), "status": "final"}
     assert after.breakdown["cases"][0]["status"] == "decided"
     before.refresh_from_db()
     assert not before.is_live
