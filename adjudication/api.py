@@ -311,9 +311,7 @@ class CaseTakeOver(Cases, APIView):
     @answers
     def post(self, request: Request, case_id: int) -> Response:
         given = _valid(TakeOverInput, request)
-        claim = actions.take_over(
-            case_id, given["claim"], by=request.user, reason=given["reason"]
-        )
+        claim = actions.take_over(case_id, given["claim"], by=request.user, reason=given["reason"])
         return _claimed(claim, 201)
 
 

@@ -158,6 +158,18 @@ class Desk:
         """
         return self.is_revealed and not self.is_match_dark
 
+    @cached_property
+    def open_sisters(self) -> list[Case]:
+        """The other questions about this match that wait for this person's unprimed eye."""
+        if not self.is_match_dark:
+            return []
+        others = Case.objects.visible_to(self.user).unsettled().filter(match=self.case.match_id)
+        return [
+            other
+            for other in others.exclude(pk=self.case.pk)
+            if other.blind_score_of(self.user) is None
+        ]
+
     # The question and its evidence
 
     @cached_property

@@ -134,6 +134,8 @@ def _show(
         "desk": desk,
         "phase": desk.phase.value,
         "title": case.bundle.challenge_version.title,
+        # Whoever only looks has nothing beside the evidence.
+        "is_alone": desk.phase is Phase.LOOK and not desk.is_revealed,
         "clock": None if case.is_settled else clock_of(case, at),
         "correcting": correcting,
         "take_over_form": TakeOverForm(),
@@ -381,7 +383,7 @@ def _sign(request: HttpRequest, case_id: int, correcting: Ruling | None) -> Http
         field = bad.field if bad.field in form.fields else "ruling"
         form.add_error(field, str(bad))
         return _show(request, case, form=form, status=422, correcting=correcting)
-    confirm_kept(request, f"ruling-{case_id}", _signed(ruling))
+    confirm_kept(request, f"ruling-{case_id}", _signed(request, ruling))
     if "next" in request.POST:
         claim = actions.claim_next(by=request.user)
         return redirect(claim.case if claim else "adjudication:case_queue")
@@ -396,15 +398,18 @@ def _bound_ruling_form(request: HttpRequest, case: Case, correcting: Ruling | No
     return RulingForm([(choice.value, choice.label) for choice in choices], data=request.POST)
 
 
-def _signed(ruling: Ruling) -> str:
+def _signed(request: HttpRequest, ruling: Ruling) -> str:
     """Say what was signed, in the values that the database now holds."""
     said = ruling.get_kind_display()
     if ruling.score is not None:
         said += f", {score_text(ruling.score)}"
+    sentence = f"Signed on {ruling.case}: {said}."
     if ruling.after is None:
-        return f"Signed on {ruling.case}: {said}. Other reviewers are still to rule."
-    total = score_text(ruling.after.value) if ruling.after.total is None else ruling.after.total
-    return f"Signed on {ruling.case}: {said}. The total is now {total if total else 'n/a'}."
+        return f"{sentence} Other reviewers are still to rule."
+    if Desk(ruling.case, request.user, timezone.now()).is_match_dark:
+        return sentence
+    total = "n/a" if ruling.after.total is None else ruling.after.total
+    return f"{sentence} The total is now {total}."
 
 
 @require_POST

@@ -34,7 +34,7 @@ function holdCase() {
         saved.textContent = "You are signed out. What you typed stays in this browser; sign in again to go on.";
       } else if (answer.ok) {
         until = Date.parse((await answer.json()).expires_at);
-        saved.textContent = `Draft saved ${new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}`;
+        saved.textContent = `Draft saved ${new Date().toISOString().slice(11, 16)} UTC`;
       } else if (answer.status === 409) {
         end((await answer.json()).detail);
       } else {

@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from adjudication import actions
+from adjudication.models import Case
+from bouts.models import Match, User
+from tests.adjudication.making import AGREEING, CHAINED, finding, make_match
+from tests.factories import make_user
+
+QUEUE = "/queue/"
+
+
+def chips(page: str) -> dict[str, int]:
+    found = re.findall(r'class="chip".*?>([A-Za-z ]+) <span class="count">(\d+)<', page)
+    return {label.strip(): int(count) for label, count in found}
+
+
+def listed(page: str) -> list[str]:
+    return re.findall(r'<span class="sub">(C-\d+) ·', page)
+
+
+def test_the_queue_lists_cases_with_their_reason_clock_and_state(
+    case: Case, reviewer: User, client_of
+) -> None:
+    page = client_of(reviewer).get(QUEUE).content.decode()
+    for words in ("Panel disagrees", str(case), "Retry safe refunds", "to target", "Open", "Claim"):
+        assert words in page
+
+
+def test_whoever_is_not_signed_in_is_sent_to_sign_in(case: Case) -> None:
+    assert Client().get(QUEUE)["Location"].startswith("/sign-in/")
+
+
+def test_a_competitor_finds_no_queue(case: Case, competitor: User, client_of) -> None:
+    assert client_of(competitor).get(QUEUE).status_code == 404
+    assert client_of(competitor).post("/queue/next/").status_code == 404
+
+
+def test_ops_read_the_queue_and_claim_nothing(case: Case, operator: User, client_of) -> None:
+    client = client_of(operator)
+    page = client.get(QUEUE).content.decode()
+    assert str(case) in page
+    assert "data-claim" not in page
+    assert client.post("/queue/next/").status_code == 403
+
+
+def test_only_leads_see_the_spread(case: Case, reviewer: User, lead: User, client_of) -> None:
+    assert "32.00" not in client_of(reviewer).get(QUEUE).content.decode()
+    assert "32.00" in client_of(lead).get(QUEUE).content.decode()
+
+
+def test_htmx_gets_the_list_alone(case: Case, reviewer: User, client_of) -> None:
+    response = client_of(reviewer).get(QUEUE, headers={"HX-Request": "true"})
+    page = response.content.decode()
+    assert page.lstrip().startswith('<div class="stack" id="cases">')
+    assert "<html" not in page
+
+
+def test_next_claims_the_most_urgent_case_and_opens_it(
+    case: Case, reviewer: User, client_of
+) -> None:
+    response = client_of(reviewer).post("/queue/next/")
+    assert response["Location"] == case.get_absolute_url()
+    assert case.claim_of(reviewer)
+
+
+def test_next_says_when_nothing_is_left(reviewer: User, client_of) -> None:
+    response = client_of(reviewer).post("/queue/next/", follow=True)
+    assert "No case is left" in response.content.decode()
+    assert "Every card is signed" in response.content.decode()
+
+
+def test_chips_agree_with_the_list_under_every_filter(
+    reviewer: User, second: User, client_of
+) -> None:
+    make_match("m-1", findings=[finding()])
+    make_match("m-2", votes=CHAINED, challenge="live-migration", stakes="high")
+    make_match("m-3", votes=CHAINED)
+    actions.claim_next(by=second)
+    client = client_of(reviewer)
+    for query in (
+        {},
+        {"reason": "panel_chained"},
+        {"challenge": "live-migration"},
+        {"stakes": "high"},
+        {"holder": "nobody"},
+        {"holder": "me"},
+        {"reason": "panel_chained", "stakes": "standard"},
+    ):
+        counts = chips(client.get(QUEUE, query).content.decode())
+        assert counts["All"] == sum(counts.values()) - counts["All"]
+        for state in Case.State:
+            page = client.get(QUEUE, {**query, "state": state.value}).content.decode()
+            assert len(listed(page)) == counts[state.label], (query, state)
+        api = client.get("/api/cases/counts/", query).json()
+        assert api.pop("total") == counts["All"]
+        assert {Case.State(state).label: count for state, count in api.items()} == {
+            label: count for label, count in counts.items() if label != "All"
+        }
+
+
+def test_odd_values_in_the_address_filter_nothing(case: Case, reviewer: User, client_of) -> None:
+    query = {"state": "x", "reason": "y", "challenge": "z", "stakes": "q", "page": "-7"}
+    page = client_of(reviewer).get(QUEUE, query).content.decode()
+    assert listed(page) == [str(case)]
+
+
+def test_filters_that_nothing_fits_say_so(case: Case, reviewer: User, client_of) -> None:
+    page = client_of(reviewer).get(QUEUE, {"stakes": "high"}).content.decode()
+    assert "No case fits these filters" in page
+    assert "Stakes: High" in page
+
+
+def test_a_conflicted_reviewer_sees_neither_the_case_nor_its_count(case: Case, client_of) -> None:
+    member = make_user("nils", User.Role.REVIEWER, teams=("northbank",))
+    page = client_of(member).get(QUEUE).content.decode()
+    assert not listed(page)
+    assert set(chips(page).values()) == {0}
+
+
+def test_the_queue_tells_who_holds_a_case(
+    case: Case, reviewer: User, second: User, client_of
+) -> None:
+    actions.claim_case(case.pk, by=reviewer)
+    assert "You, " in client_of(reviewer).get(QUEUE).content.decode()
+    page = client_of(second).get(QUEUE).content.decode()
+    assert "rosa, " in page
+    assert "held" in page
+
+
+def fill(match: Match, count: int) -> None:
+    now = timezone.now()
+    Case.objects.bulk_create(
+        Case(
+            match=match,
+            bundle=match.bundles.get(),
+            scorecard=match.scorecards.get(),
+            reason="integrity_review",
+            blocking=bool(number % 3),
+            finding_key=str(number),
+            evidence_digest=str(number),
+            stakes="high" if number % 7 == 0 else "standard",
+            state=Case.State.OPEN if number % 4 else Case.State.DECIDED,
+            closed_at=None if number % 4 else now,
+            opened_at=now - timedelta(minutes=number),
+        )
+        for number in range(count)
+    )
+
+
+@pytest.mark.parametrize("path", [QUEUE, "/api/cases/"])
+def test_ten_thousand_cases_cost_as_many_queries_as_ten(lead: User, client_of, path: str) -> None:
+    match = make_match(votes=AGREEING)
+    client = client_of(lead)
+    fill(match, 10)
+    client.get(path)
+    with CaptureQueriesContext(connection) as few:
+        client.get(path)
+    Case.objects.all().delete()
+    fill(match, 10_000)
+    with CaptureQueriesContext(connection) as many:
+        page = client.get(path)
+    assert page.status_code == 200
+    assert len(many) == len(few) <= 12
+
+
+def test_a_void_case_leaves_the_lists_of_what_waits_and_says_why(
+    case: Case, reviewer: User, client_of
+) -> None:
+    Case.objects.update(
+        state=Case.State.VOID, closed_at=timezone.now(), closed_reason="A new upload came."
+    )
+    client = client_of(reviewer)
+    assert chips(client.get(QUEUE).content.decode())["Void"] == 1
+    assert "A new upload came." in client.get(QUEUE, {"state": "void"}).content.decode()
+    assert actions.claim_next(by=reviewer) is None
