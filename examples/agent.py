@@ -43,6 +43,7 @@ def _plain_calls() -> dict[str, Callable[..., tuple[str, dict[str, Any]]]]:
         "run": lambda command: ("bash", {"command": command}),
         "plan": lambda text: ("update_plan", {"plan": text}),
         "submit": lambda text: ("submit", {"summary": text}),
+        "hand_in": _hand_in,
     }
 
 
@@ -61,7 +62,13 @@ def _editor_calls() -> dict[str, Callable[..., tuple[str, dict[str, Any]]]]:
         "run": lambda command: ("execute_bash", {"command": command}),
         "plan": lambda text: ("think", {"thought": text}),
         "submit": lambda text: ("finish", {"message": text}),
+        "hand_in": _hand_in,
     }
+
+
+def _hand_in(name: str, text: str) -> tuple[str, dict[str, Any]]:
+    """The arena's own tool, the same for every loop."""
+    return "submit_file", {"name": name, "content": text}
 
 
 def scaffold(name: str, pace_s: float) -> Scaffold:
@@ -81,9 +88,17 @@ class Outcome:
 class Agent:
     """Each method is one step. ``mark`` names the step's event for whoever judges the match."""
 
-    def __init__(self, scaffold: Scaffold, work: Path = WORK, *, pace: float = 1.0) -> None:
+    def __init__(
+        self,
+        scaffold: Scaffold,
+        work: Path = WORK,
+        outbox: Path = OUTBOX,
+        *,
+        pace: float = 1.0,
+    ) -> None:
         self.scaffold = scaffold
         self.work = work
+        self.outbox = outbox
         self.pace = pace  # a factor on every pause; tests use 0
         self.steps: list[dict[str, Any]] = []
         self.marks: dict[str, int] = {}
@@ -169,8 +184,13 @@ class Agent:
     # Handing in
 
     def hand_in(self, name: str, text: str, why: str = "", mark: str = "") -> None:
-        """Write something beside the tree, such as NOTES.md."""
-        self.write(str(OUTBOX / name), text, why, mark)
+        """Hand in a file beside the tree, such as NOTES.md."""
+
+        def deliver() -> Outcome:
+            (self.outbox / name).write_text(text)
+            return Outcome(f"Received {name}.")
+
+        self._act(why, [(self._name("hand_in", name, text), deliver)], mark)
 
     def claim(self, statement: str, confidence: float, about: str = "") -> None:
         """State something with a probability; `hand_in_claims` writes all that were stated."""

@@ -51,10 +51,13 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Make the sample bundles.")
-    parser.add_argument("matches", nargs="*", choices=[*BY_ID, []], metavar="MATCH")
+    parser.add_argument("matches", nargs="*", metavar="MATCH", help="only these; else all")
     parser.add_argument("--verdicts", action="store_true", help="only put the verdicts in again")
     parser.add_argument("--pace", type=float, default=1.0, help="a factor on every pause")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if unknown := [name for name in options.matches if name not in BY_ID]:
+        parser.error(f"no such match: {', '.join(unknown)}; there are {', '.join(BY_ID)}")
+    return options
 
 
 def _fight(matches: list[Match], runs: Path, pace: float, started: float) -> None:

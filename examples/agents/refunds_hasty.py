@@ -1,4 +1,4 @@
-"""Changes four files at once, tests once, mends the last failure by eye and is sure of itself."""
+"""Changes three files at once, tests once, mends the last failure by eye and is sure of itself."""
 
 from examples.agent import Agent
 

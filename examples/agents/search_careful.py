@@ -101,9 +101,9 @@ def play(agent: Agent) -> None:
     agent.run(
         'python -c "import os, pickle; '
         "E = type('E', (), {'__reduce__': lambda s: (os.system, ('echo owned',))}); "
-        "pickle.dump((E(), {}, {}), open('/tmp/bouts-examples/outbox/evil', 'wb'))\"; "
-        "python -c \"from finder import Index; Index.load('/tmp/bouts-examples/outbox/evil')\" 2>&1 | tail -1; "
-        "rm /tmp/bouts-examples/outbox/evil",
+        "pickle.dump((E(), {}, {}), open('/tmp/evil', 'wb'))\"; "
+        "python -c \"from finder import Index; Index.load('/tmp/evil')\" 2>&1 | tail -1; "
+        "rm /tmp/evil",
         why="Does a hostile file still get in?",
         mark="hostile",
     )
