@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from fractions import Fraction
 from functools import wraps
 from typing import Any
@@ -20,7 +21,7 @@ from rest_framework.views import APIView
 from adjudication import actions
 from adjudication.desk import Desk
 from adjudication.forms import LONGEST_REASON, QueueFilter
-from adjudication.models import BlindScore, Case, Claim, Ruling
+from adjudication.models import BlindScore, Case, CaseQuerySet, Claim, Ruling
 from adjudication.queue import Row, narrowed, rows_of
 from adjudication.refusals import BadDecision, Refused
 from bouts.api.permissions import SignedInWithScope
@@ -94,10 +95,10 @@ class RowSerializer(serializers.Serializer):
     )
     spread = serializers.CharField(required=False)
 
-    def get_target_at(self, row: Row) -> serializers.DateTimeField:
+    def get_target_at(self, row: Row) -> datetime:
         return row.case.opened_at + settings.CASE_TARGET
 
-    def get_limit_at(self, row: Row) -> serializers.DateTimeField:
+    def get_limit_at(self, row: Row) -> datetime:
         return row.case.opened_at + settings.CASE_LIMIT
 
     @extend_schema_field(serializers.ListField(child=serializers.CharField()))
@@ -151,7 +152,7 @@ class CaseCounts(Cases, APIView):
         return Response({**counts, "total": sum(counts.values())})
 
 
-def _asked(request: Request, at: Any) -> tuple[Any, dict[str, Any]]:
+def _asked(request: Request, at: datetime) -> tuple[CaseQuerySet, dict[str, Any]]:
     form = QueueFilter(request.query_params)
     if not form.is_valid():
         raise serializers.ValidationError(form.errors)
