@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import psutil
 import psycopg
@@ -16,6 +17,7 @@ from django.db import connection
 from django.test import Client
 from psycopg import sql
 from pytest_django import DjangoDbBlocker
+from pytest_django.fixtures import SettingsWrapper
 
 from bouts.celery import app
 from bouts.models import User
@@ -96,6 +98,16 @@ def client_of() -> Callable[[User], Client]:
     return signed_in
 
 
+@pytest.fixture
+def storage(tmp_path: Path, settings: SettingsWrapper) -> Path:
+    """The folder of the stored files, this test's own and empty."""
+    folder = tmp_path / "storage"
+    folder.mkdir()
+    options = {**settings.STORAGES["default"], "OPTIONS": {"location": folder}}
+    settings.STORAGES = {**settings.STORAGES, "default": options}
+    return folder
+
+
 @pytest.fixture(scope="session")
 def site(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[str]:
     """The address of a real server, gunicorn with two workers, over the database of the tests.
@@ -119,24 +131,3 @@ def answers(address: str) -> bool:
         site.request("GET", "/")
         return bool(site.getresponse().status)
     return False
-
-
-@pytest.fixture(scope="session")
-def worker_process(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    with django_db_blocker.unblock():
-        env = live.environment()
-    log = live.logs() / "worker.log"
-    command = ["celery", "--app", "bouts", "worker", "--concurrency", "1", "--loglevel", "INFO"]
-    with live.running(*command, "--without-gossip", "--without-mingle", log=log, env=env):
-        live.wait_until(lambda: " ready." in log.read_text(), "the worker")
-        yield
-
-
-@pytest.fixture
-def worker(transactional_db: None, worker_process: None) -> Iterator[None]:
-    """A real Celery worker, on the queue in the database of the tests.
-
-    At the end of the test it finishes what it has begun, and the rest of the queue is dropped.
-    """
-    yield
-    live.drain_queue()

@@ -18,6 +18,7 @@ from axe_core_python.sync_playwright import Axe
 from django.conf import settings
 from django.test import Client
 from playwright.sync_api import Browser, Page, sync_playwright
+from pytest_django import DjangoDbBlocker
 
 from bouts.models import User
 from tests import chromium, live
@@ -27,9 +28,26 @@ SHOTS = Path(os.environ.get("BOUTS_SHOTS", "/tmp/bouts-shots"))
 OpenPage = Callable[..., Page]
 
 
+@pytest.fixture(scope="package")
+def worker_process(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """A real Celery worker. It ends with this package, else it would take part in other tests."""
+    with django_db_blocker.unblock():
+        env = live.environment()
+    log = live.logs() / "worker.log"
+    command = ["celery", "--app", "bouts", "worker", "--concurrency", "1", "--loglevel", "INFO"]
+    with live.running(*command, "--without-gossip", "--without-mingle", log=log, env=env):
+        live.wait_until(lambda: " ready." in log.read_text(), "the worker")
+        yield
+
+
 @pytest.fixture(autouse=True)
-def committed(worker: None) -> None:
-    """Commit what a test writes: server and worker are other processes."""
+def worker(transactional_db: None, worker_process: None) -> Iterator[None]:
+    """Commit what a test writes, since server and worker are other processes.
+
+    At the end of the test the worker finishes what it has begun; the rest of the queue is dropped.
+    """
+    yield
+    live.drain_queue()
 
 
 @pytest.fixture(scope="session")
