@@ -111,13 +111,17 @@ def _mended_escape(escape: re.Match[bytes]) -> bytes:
 
 
 def _json_cut(data: bytes) -> int:
+    """Cut before the last run of backslashes, and not between the halves of a pair."""
     last = data.rfind(b"\\", max(len(data) - len(rb"\ud83d\ude00"), 0))
     if last < 0:
         return len(data)
-    pair = data.rfind(b"\\", max(last - len(rb"\ud83d"), 0), last)
-    first = last if pair < 0 else pair
-    return len(data[: first + 1].rstrip(b"\\"))
+    cut = len(data[: last + 1].rstrip(b"\\"))
+    if _HIGH_HALF.match(data, max(cut - len(rb"\ud83d"), 0), cut):
+        cut = len(data[: cut - len("ud83d")].rstrip(b"\\"))
+    return cut
 
+
+_HIGH_HALF = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
 
 JSON = Notation(
     name="JSON",

@@ -86,42 +86,38 @@ def _picture(control: re.Match[bytes]) -> bytes:
 
 def _first_damage(source: BinaryIO, start: int, notation: Notation, encoding: str) -> int | None:
     """Return the offset of the first byte in need of repair, near enough to find it."""
-    source.seek(start)
-    decoder = codecs.getincrementaldecoder(encoding)()
-    is_utf8 = encoding == "utf-8"
-    offset, rest = start, b""
-    while block := source.read(BLOCK):
-        data = rest + block
-        try:
-            text = decoder.decode(block)
-        except UnicodeDecodeError as error:
-            return offset + len(rest) + error.start
-        if not is_utf8:
-            data = text.encode(errors="replace")
-        is_clean = len(data.translate(None, _CONTROLS)) == len(data)  # faster than a search
-        if not is_clean and (control := _CONTROL.search(data)):
-            return offset + control.start()
-        escapes = (
-            notation.unfit.finditer(data) if any(map(data.__contains__, notation.openers)) else ()
-        )
-        for escape in escapes:
-            if notation.mend(escape) != escape[0]:
-                return offset + escape.start()
-        cut = _cut(data, notation) if is_utf8 else len(data)
-        rest = data[cut:]
-        offset += cut
+    offset = start
     try:
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        return offset
+        for piece in _pieces(source, start, notation, encoding, "strict"):
+            is_clean = len(piece.translate(None, _CONTROLS)) == len(piece)  # faster than a search
+            if not is_clean and (control := _CONTROL.search(piece)):
+                return offset + control.start()
+            might_be_unfit = any(opener in piece for opener in notation.openers)
+            for escape in notation.unfit.finditer(piece) if might_be_unfit else ():
+                if notation.mend(escape) != escape[0]:
+                    return offset + escape.start()
+            offset += len(piece)
+    except UnicodeDecodeError as error:
+        return offset + error.start
     return None
 
 
-def _cut(data: bytes, notation: Notation) -> int:
-    cut = notation.cut(data)
-    if not cut and len(data) > MAX_UNCUT:
-        raise Unreadable(f"an escape sequence is longer than MAX_UNCUT = {MAX_UNCUT:,} bytes")
-    return cut
+def _pieces(
+    source: BinaryIO, start: int, notation: Notation, encoding: str, errors: str
+) -> Iterator[bytes]:
+    """Yield the file in UTF-8, cut so that every escape lies within one piece."""
+    source.seek(start)
+    decoder = codecs.getincrementaldecoder(encoding)(errors)
+    data = b""
+    while block := source.read(BLOCK):
+        data += decoder.decode(block).encode(errors="replace")
+        cut = notation.cut(data)
+        if not cut and len(data) > MAX_UNCUT:
+            limit = f"MAX_UNCUT = {MAX_UNCUT:,}"
+            raise Unreadable(f"an escape sequence is longer than {limit} bytes")
+        yield data[:cut]
+        data = data[cut:]
+    yield data + decoder.decode(b"", final=True).encode(errors="replace")
 
 
 class _Mended(io.RawIOBase):
@@ -141,12 +137,14 @@ class _Mended(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Go back to the start, which is all that a reader's second pass asks for."""
-        if offset or whence != io.SEEK_SET:
+        """Go back to the start, or tell where it stands: all that readers ask for."""
+        if offset or whence not in (io.SEEK_SET, io.SEEK_CUR):
             raise io.UnsupportedOperation("a repaired file can only be read from its start")
-        self._blocks = self._repaired()
-        self._ready = memoryview(b"")
-        return 0
+        if whence == io.SEEK_SET:
+            self._blocks = self._repaired()
+            self._ready = memoryview(b"")
+            self._position = 0
+        return self._position
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         while not self._ready:
@@ -157,16 +155,9 @@ class _Mended(io.RawIOBase):
         size = min(len(buffer), len(self._ready))
         buffer[:size] = self._ready[:size]
         self._ready = self._ready[size:]
+        self._position += size
         return size
 
     def _repaired(self) -> Iterator[bytes]:
-        self._source.seek(self._start)
-        decoder = codecs.getincrementaldecoder(self._encoding)(errors="replace")
-        data = b""
-        while block := self._source.read(BLOCK):
-            data += decoder.decode(block).encode(errors="replace")
-            cut = _cut(data, self._notation)
-            yield _marked(data[:cut], self._notation)
-            data = data[cut:]
-        data += decoder.decode(b"", final=True).encode(errors="replace")
-        yield _marked(data, self._notation)
+        pieces = _pieces(self._source, self._start, self._notation, self._encoding, "replace")
+        return (_marked(piece, self._notation) for piece in pieces)

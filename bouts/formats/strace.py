@@ -16,8 +16,9 @@ write       the same for writing; creat, truncate
 delete      unlink, unlinkat, rmdir; the old name of a rename
 rename      the new name of a rename, link or symlink
 exec        execve, execveat; the detail is the command line
-connect     connect: ``host:port``, or the path of a local socket
-send        sendto, sendmsg, sendmmsg, where they name an address
+connect     connect: ``host:port``
+local       connect to a socket of this machine: its path, ``@`` and name if it has none
+send        sendto, sendmsg, sendmmsg, where they name a host
 ==========  ==================================================================
 
 ``allowed`` is true for what succeeded and false for what was refused (`_REFUSALS`). It is None
@@ -90,7 +91,6 @@ _ARGUMENT = re.compile(_STRING.format("word"), re.DOTALL)
 _INET = re.compile(r'sin_port=htons\((\d+)\), sin_addr=inet_addr\("([^"]+)"\)')
 _INET6 = re.compile(r'sin6_port=htons\((\d+)\).*?inet_pton\(AF_INET6, "([^"]+)"')
 _UNIX = re.compile(r"sun_path=(?P<abstract>@?)" + _STRING.format("path"), re.DOTALL)
-_FAMILY = re.compile(r"sa_family=(AF_\w+)")
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|([0-7]{1,3})|(.))", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "v": "\v", "f": "\f", "a": "\a", "b": "\b"}
 
@@ -251,15 +251,19 @@ class _Reading:
                     process.open_folders[call.value] = call.shown or target
                 else:
                     process.open_folders.pop(call.value, None)
-                real = _unescaped(call.shown) if call.shown else target
+                # What `-y` shows is where links lead; `-yy` adds what kind of device it is.
+                real = _unescaped(call.shown.partition("<")[0]) if call.shown else target
                 yield from self._access(call, pid, process, "write" if is_write else "read", real)
         elif call.name in _PATH_ACTIONS:
             targets = _paths(call, process)
             for action, target in zip(_PATH_ACTIONS[call.name], targets, strict=False):
                 if action is not None:
                     yield from self._access(call, pid, process, action, target)
-        elif (action := _ADDRESS_ACTIONS.get(call.name)) and (address := _address(call.arguments)):
-            yield from self._access(call, pid, process, action, address)
+        elif action := _ADDRESS_ACTIONS.get(call.name):
+            if host := _host(call.arguments):
+                yield from self._access(call, pid, process, action, host)
+            elif call.name == "connect" and (socket := _local_socket(call.arguments)):
+                yield from self._access(call, pid, process, "local", socket)
 
     def _access(
         self, call: _Call, pid: str, process: _Process, action: str, target: str
@@ -269,7 +273,8 @@ class _Reading:
         seen = process.seen
         if target.startswith(_SYSTEM) and action == "read" and allowed is not False:
             seen = self._seen_in_system
-        if key in seen and action not in {"connect", "send", "exec"}:
+        is_act = action in {"connect", "exec", "send"} and call.error != "ENOENT"
+        if key in seen and not is_act:
             self._counts["repeated"] += 1
             return
         if len(seen) < MAX_SEEN:
@@ -345,16 +350,18 @@ def _paths(call: _Call, process: _Process) -> list[str]:
     return paths
 
 
-def _address(arguments: str) -> str | None:
-    """Return the address that a call names: ``host:port``, a local path, else its family."""
+def _host(arguments: str) -> str | None:
+    """Return the ``host:port`` that a call names; other families of addresses are no host."""
     if found := _INET.search(arguments):
         return f"{found[2]}:{found[1]}"
     if found := _INET6.search(arguments):
         return f"[{found[2]}]:{found[1]}"
-    if found := _UNIX.search(arguments):
-        return found["abstract"] + _unescaped(found["path"])
-    family = _FAMILY.search(arguments)
-    return family[1] if family else None
+    return None
+
+
+def _local_socket(arguments: str) -> str | None:
+    found = _UNIX.search(arguments)
+    return found["abstract"] + _unescaped(found["path"]) if found else None
 
 
 def _command_line(arguments: str) -> str:

@@ -210,13 +210,17 @@ def _declared_encoding(source: BinaryIO) -> str:
     if not declared:
         return _unmarked_encoding(head)
     name = declared[1].decode("ascii")
+    if name.lower().startswith(("utf-16", "utf-32", "ucs-")):
+        return "utf-8"  # else the declaration could not have been found in single bytes
     try:
-        if b"<".decode(name) == "<":
-            codecs.getincrementaldecoder(name)
+        codec = codecs.lookup(name)
+        codecs.getincrementaldecoder(name)
+        is_sound = b"<?xml".decode(name) == "<?xml"
     except (LookupError, UnicodeError):
-        raise Unreadable(f"unknown encoding {name}", "line 1") from None
-    is_ascii = codecs.lookup(name).name in {"ascii", "utf-8"}
-    return "utf-8" if is_ascii or name.lower().startswith(("utf-16", "utf16", "ucs")) else name
+        is_sound = False
+    if not is_sound:
+        raise Unreadable(f"unknown encoding {name}", "line 1")
+    return "utf-8" if codec.name in {"ascii", "utf-8"} else name
 
 
 # How XML writes characters by number, and which it cannot hold (XML 1.0, "Char")

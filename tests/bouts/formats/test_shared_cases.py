@@ -1,0 +1,192 @@
+"""Real files of strangers: what each reader must make of them, worked out by hand.
+
+The files are never part of this project; they lie in ``../shared/cases`` or where
+``BOUTS_CASES`` says, and what is not there is skipped.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from bouts.formats.sniff import HEAD_BYTES, READERS, find_reader
+from bouts.formats.types import Clock, Kind, Unreadable
+from tests.bouts.formats.reading import notes, read
+
+CASES = Path(
+    os.environ.get("BOUTS_CASES") or Path(__file__).resolve().parents[3].parent / "shared" / "cases"
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is expected of one file: its format, counts and notes, or a refusal."""
+
+    path: str
+    kind: Kind
+    format: str | None
+    counts: dict[str, int] = field(default_factory=dict)
+    noted: tuple[str, ...] = ()  # parts of notes; none at all means that nothing is noted
+    refused: str | None = None
+
+
+def junit(name: str, *counts: int, noted: tuple[str, ...] = (), **more: int) -> Case:
+    """A JUnit file by its cases, passed, failed, errored and skipped."""
+    names = ("cases", "passed", "failed", "errored", "skipped")
+    expected = dict(zip(names, counts, strict=True))
+    return Case(f"junit/{name}", Kind.TESTS, "junit", expected | more, noted)
+
+
+def change(name: str, **counts: int) -> Case:
+    return Case(f"diff/{name}", Kind.DIFF, "diff", counts)
+
+
+def scan(name: str, *counts: int, noted: tuple[str, ...] = ()) -> Case:
+    """A SARIF file by its results, live, suppressed and critical ones."""
+    names = ("results", "live", "suppressed", "critical")
+    expected = dict(zip(names, counts, strict=True))
+    return Case(f"sarif/{name}", Kind.SCAN, "sarif", expected, noted)
+
+
+DISAGREES = "own numbers differ"
+TABLE = [
+    junit("disabled.xml", 31, 6, 19, 1, 5),
+    junit("empty_failures.xml", 3, 2, 1, 0, 0),
+    # The header claims 59 tests, and an error of a package that has no case.
+    junit("gotestsum_report.xml", 60, 42, 13, 0, 5, noted=(DISAGREES, DISAGREES)),
+    junit("jenkins_20090516.xml", 8, 5, 0, 3, 0),
+    junit("jest_junit.xml", 6, 1, 4, 0, 1),
+    junit("nested_testsuite.xml", 5, 5, 0, 0, 0),
+    junit("nextest_basic.xml", 3, 2, 1, 0, 0),
+    junit("no_attributes.xml", 4, 1, 1, 1, 1, noted=("without a name (4 times)",)),
+    junit("phpunit.xml", 12, 10, 2, 0, 0),
+    junit("pytest_fail.xml", 5, 3, 1, 0, 1),
+    junit("surefire_email.xml", 9, 2, 2, 5, 0),
+    # Two attempts failed before the third passed: the first counts.
+    junit("surefire_flaky_gh237.xml", 1, 0, 1, 0, 0, noted=(DISAGREES,), flaky=1),
+    junit("unittest_xmlrunner.xml", 8, 4, 1, 1, 2),
+    junit("unsupported_unicode.xml", 7, 1, 2, 2, 2),
+    junit("various_timestamps.xml", 12, 12, 0, 0, 0, noted=(DISAGREES,)),
+    Case("junit/pytest_truncated.xml", Kind.TESTS, "junit", refused="ends early, inside <skipped>"),
+    Case("junit/xxe.xml", Kind.TESTS, None),
+    Case("nunit_xunit_trx/nunit_sec1752_file.xml", Kind.TESTS, None),
+    Case(
+        "atif/openhands_hello-world.trajectory.json",
+        Kind.TELEMETRY,
+        "atif",
+        {"steps": 6, "events": 6, "start": 1, "message": 3, "edit": 1, "submit": 1},
+    ),
+    Case(
+        "atif/terminus_2_hello-world-context-summarization-linear-history.trajectory.json",
+        Kind.TELEMETRY,
+        "atif",
+        {"steps": 5, "events": 5, "start": 1, "run": 1, "edit": 2, "message": 1},
+        ("goes on in another file", "read from the JSON of messages"),
+    ),
+    Case(
+        "atif/terminus_2_hello-world-context-summarization-linear-history.trajectory.cont-1.json",
+        Kind.TELEMETRY,
+        "atif",
+        {"steps": 8, "copied_steps": 4, "events": 4, "edit": 1, "read": 1, "submit": 2},
+        ("read from the JSON of messages",),
+    ),
+    change("gitdiff_new_binary_file.patch", files=1, files_added=1, added=0, removed=0, binary=1),
+    change("gitdiff_rename_modify.patch", files=1, files_renamed=1, added=2, removed=1),
+    change("gitdiff_two_files.patch", files=2, files_modified=2, added=12, removed=8),
+    change("sweagent_pydicom_1458.patch", files=1, files_modified=1, added=3, removed=2),
+    change("unidiff_binary.diff", files=1, files_added=1, added=0, removed=0, binary=1),
+    change("unidiff_git_delete.diff", files=1, files_deleted=1, added=0, removed=10),
+    change("unidiff_git_rename.diff", files=3, files_renamed=3, added=2, removed=2),
+    change(
+        "unidiff_sample8.diff", files=5, files_added=3, files_modified=1, files_deleted=1, binary=3
+    ),
+    change(
+        "unidiff_svn.diff",
+        files=3,
+        files_added=1,
+        files_modified=1,
+        files_deleted=1,
+        added=7,
+        removed=4,
+    ),
+    change("wtp_diff-unified-bad.diff", files=1, files_modified=1, added=5, removed=3),
+    change("wtp_embedded-diff.comment", files=1, files_modified=1, added=3, removed=0),
+    scan("appendix_k4.sarif", 1, 0, 1, 0, noted=("tells of an error",)),
+    scan("bash-report.sarif", 27, 27, 0, 0),
+    scan("codeql_valid.sarif", 3, 3, 0, 0),
+    scan("dockle_0_3_15.sarif", 4, 4, 0, 0),
+    scan("taint-python-report.sarif", 11, 11, 0, 1),
+    Case("sarif/no_runs.sarif", Kind.SCAN, "sarif", refused="no runs in it"),
+    Case(
+        "bench/pytest_output.json",
+        Kind.BENCHMARK,
+        "pytest-benchmark",
+        {"benchmarks": 2, "timings": 0},
+        ("raw timings that are no numbers",),
+    ),
+    Case(
+        "sandbox/strace_log.1",
+        Kind.SANDBOX,
+        "strace",
+        {"lines": 66, "accesses": 5, "exec": 1, "read": 2, "write": 2, "allowed": 4, "neither": 1},
+    ),
+    Case("sandbox/gvisor_wget.log", Kind.SANDBOX, None),
+    Case("sandbox/audit_enriched.log", Kind.SANDBOX, None),
+    Case("sandbox/iptables_scan.log", Kind.SANDBOX, None),
+]
+
+
+@pytest.mark.parametrize("case", TABLE, ids=lambda case: case.path)
+def test_a_real_file_is_read_as_it_should_be(case: Case) -> None:
+    file = CASES / case.path
+    if not file.exists():
+        pytest.skip(f"{case.path} is not there")
+    reader = find_reader(case.kind, file.read_bytes()[:HEAD_BYTES])
+    assert (reader and reader.format) == case.format
+    if reader is None:
+        return
+    if case.refused:
+        with pytest.raises(Unreadable, match=case.refused):
+            read(reader, file)
+        return
+    _, report = read(reader, file)
+    assert {name: report.counts.get(name, 0) for name in case.counts} == case.counts
+    assert len(report.notes) == len(case.noted), notes(report)
+    for note, expected in zip(report.notes, case.noted, strict=True):
+        assert expected in note.text
+
+
+def test_every_format_has_a_real_file_in_the_table() -> None:
+    formats = {reader.format for reader in READERS if reader.kind is not Kind.LOG}
+    assert {case.format for case in TABLE if case.format} == formats
+
+
+def test_no_harbor_sample_has_a_clock() -> None:
+    files = sorted((CASES / "atif").glob("*.json"))
+    if not files:
+        pytest.skip("the ATIF cases are not there")
+    for file in files:
+        reader = find_reader(Kind.TELEMETRY, file.read_bytes())
+        assert reader is not None
+        events, report = read(reader, file)
+        assert report.clock is Clock.NONE
+        assert {event.t for event in events} == {None}
+
+
+def test_no_reader_claims_a_file_of_another_format_of_its_kind() -> None:
+    kinds = {
+        Kind.TESTS: ("ctrf", "go_test_json", "nunit_xunit_trx", "pytest_json_report", "tap"),
+        Kind.TELEMETRY: ("claude_code", "codex", "mini_swe_agent", "openhands", "swe_agent_traj"),
+        Kind.SCAN: ("bandit", "semgrep_trivy_native"),
+        Kind.BENCHMARK: ("bench",),
+        Kind.DIFF: ("tap", "sandbox"),
+    }
+    if not CASES.exists():
+        pytest.skip("the cases are not there")
+    for kind, folders in kinds.items():
+        for file in (file for folder in folders for file in (CASES / folder).iterdir()):
+            if file.name != "pytest_output.json":
+                assert find_reader(kind, file.read_bytes()[:HEAD_BYTES]) is None, file

@@ -1,0 +1,84 @@
+"""From bytes to a reader: by content, and never by anything else."""
+
+from __future__ import annotations
+
+import pytest
+
+from bouts.formats.sniff import HEAD_BYTES, READERS, find_reader
+from bouts.formats.types import Kind
+from tests.bouts.formats.reading import FIXTURES, trajectory
+
+SAMPLES = {
+    "junit": (FIXTURES / "pytest.xml").read_bytes(),
+    "atif": trajectory({"message": "hello"}),
+    "diff": (FIXTURES / "git.diff").read_bytes(),
+    "sarif": (FIXTURES / "bandit.sarif").read_bytes(),
+    "pytest-benchmark": (FIXTURES / "benchmark.json").read_bytes(),
+    "strace": (FIXTURES / "strace-ttt-y.log").read_bytes(),
+    "log": b"whatever\n",
+}
+
+
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.format)
+def test_each_format_is_recognised_by_its_content(reader) -> None:
+    assert find_reader(reader.kind, SAMPLES[reader.format][:HEAD_BYTES]) is reader
+
+
+@pytest.mark.parametrize("format", SAMPLES)
+def test_content_of_another_kind_is_not_recognised(format: str) -> None:
+    for reader in READERS:
+        if reader.kind is not Kind.LOG and reader.format != format:
+            assert not reader.recognises(SAMPLES[format][:HEAD_BYTES]), reader.format
+
+
+@pytest.mark.parametrize(
+    "head", [b"", b"\0" * 1000, b"\xff\xfe<\0", b"<", b"{", b"[[[[", b'{"runs']
+)
+def test_content_that_says_nothing_is_recognised_by_nobody_but_as_an_empty_diff(
+    head: bytes,
+) -> None:
+    for reader in READERS:
+        if reader.kind not in {Kind.LOG, Kind.DIFF}:
+            assert not reader.recognises(head)
+    assert (find_reader(Kind.DIFF, head) is not None) is (head == b"")
+
+
+def test_a_stated_format_overrules_the_content() -> None:
+    reader = find_reader(Kind.TESTS, SAMPLES["diff"], "junit")
+    assert reader is not None
+    assert reader.format == "junit"
+
+
+def test_a_stated_format_of_another_kind_or_name_is_no_reader() -> None:
+    assert find_reader(Kind.TESTS, SAMPLES["junit"], "diff") is None
+    assert find_reader(Kind.TESTS, SAMPLES["junit"], "no such format") is None
+
+
+def test_formats_are_named_once_in_each_kind() -> None:
+    names = [(reader.kind, reader.format) for reader in READERS]
+    assert len(set(names)) == len(names)
+
+
+def test_a_byte_order_mark_and_utf_16_do_not_hide_a_format() -> None:
+    text = SAMPLES["sarif"].decode()
+    for encoding in ("utf-8-sig", "utf-16", "utf-32"):
+        assert find_reader(Kind.SCAN, text.encode(encoding)[:HEAD_BYTES]) is not None
+    xml = '<?xml version="1.0" encoding="utf-16"?><testsuites/>'
+    assert find_reader(Kind.TESTS, xml.encode("utf-16")) is not None
+
+
+def test_a_document_type_does_not_hide_the_root_that_is_then_refused() -> None:
+    xml = b'<!-- <a> --><!DOCTYPE x [<!ENTITY a "<testsuite>">]>\n<testsuites/>'
+    assert find_reader(Kind.TESTS, xml) is not None
+
+
+def test_a_head_that_is_cut_anywhere_does_no_harm() -> None:
+    for format, sample in SAMPLES.items():
+        reader = next(reader for reader in READERS if reader.format == format)
+        for length in range(0, min(len(sample), 3000), 37):
+            reader.recognises(sample[:length])
+
+
+def test_many_comments_before_no_root_take_no_time() -> None:
+    head = b"<!-- a -->" * (HEAD_BYTES // 10)
+    assert find_reader(Kind.TESTS, head) is None
