@@ -31,13 +31,13 @@ _SHAPES = (
     r"\bnpm_[A-Za-z0-9]{36}",
     r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",  # JSON Web Token
 )
-_KEY_BEGINS = r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----"
-_KEY_ENDS = r"-----END (?:[A-Z]+ )*PRIVATE KEY-----"
+_BEGIN = r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----"
+_END = r"-----END (?:[A-Z]+ )*PRIVATE KEY-----"
 
-_SECRET = re.compile(f"{'|'.join(_SHAPES)}|{_KEY_BEGINS}[\\s\\S]*?(?:{_KEY_ENDS}|\\Z)")
+_SECRET = re.compile(f"{'|'.join(_SHAPES)}|{_BEGIN}[\\s\\S]*?(?:{_END}|\\Z)")
 _SECRET_BYTES = re.compile("|".join(_SHAPES).encode())
-_KEY_BEGINS_BYTES = re.compile(_KEY_BEGINS.encode())
-_KEY_ENDS_BYTES = re.compile(_KEY_ENDS.encode())
+_KEY_BEGINS = re.compile(_BEGIN.encode())
+_KEY_ENDS = re.compile(_END.encode())
 
 # A line is looked at in pieces of this length, with an overlap, so that one line of a hundred
 # megabytes costs no more memory than many.
@@ -49,28 +49,35 @@ def mask(text: str) -> str:
     return _SECRET.sub(lambda found: found[0][:SHOWN] + MASK, text)
 
 
+class KeyWatch:
+    """Tells, line after line, whether a private key's body is being read."""
+
+    MASKED = MASK
+
+    def __init__(self) -> None:
+        self._is_inside = False
+
+    def sees(self, line: bytes) -> bool:
+        """Take the next line; return whether it holds some of a key and must not be shown."""
+        if b"PRIVATE KEY-----" not in line:
+            return self._is_inside
+        was_inside = self._is_inside
+        last_begin = max((found.end() for found in _KEY_BEGINS.finditer(line)), default=-1)
+        last_end = max((found.end() for found in _KEY_ENDS.finditer(line)), default=-1)
+        if last_begin >= 0 or last_end >= 0:
+            self._is_inside = last_begin > last_end
+        return was_inside or last_begin >= 0
+
+
 def masked_pieces(stream: BinaryIO) -> Iterator[bytes]:
     """Yield a file's content with its secrets masked, in pieces of bounded size.
 
-    The body of a private key is masked line by line until its end mark. A secret that lies
-    across two pieces of one overlong line is the one thing that is missed.
+    Lines that hold a private key are masked whole. A secret that lies across two pieces of
+    one overlong line is the one thing that is missed.
     """
-    inside_key = False
+    watch = KeyWatch()
     while line := stream.readline(PIECE):
-        if inside_key:
-            end = _KEY_ENDS_BYTES.search(line)
-            inside_key = end is None
-            if end:
-                yield _masked(line[end.start() :])
-        elif begin := _KEY_BEGINS_BYTES.search(line):
-            rest = line[begin.end() :]
-            end = _KEY_ENDS_BYTES.search(rest)
-            inside_key = end is None
-            tail = _masked(rest[end.start() :]) if end else b"\n"
-            yield _masked(line[: begin.end()]) + MASK.encode() + tail
+        if watch.sees(line):
+            yield MASK.encode() + (b"\n" if line.endswith(b"\n") else b"")
         else:
-            yield _masked(line)
-
-
-def _masked(line: bytes) -> bytes:
-    return _SECRET_BYTES.sub(lambda found: found[0][:SHOWN] + MASK.encode(), line)
+            yield _SECRET_BYTES.sub(lambda found: found[0][:SHOWN] + MASK.encode(), line)

@@ -37,7 +37,7 @@ def disclosed(breakdown: Mapping[str, Any], gate: Gate) -> JsonDict:
     """Return what the gate's audience may see of a scorecard's breakdown."""
     match gate.audience:
         case Audience.STAFF:
-            return {**_texts(gate, breakdown), "withheld": []}
+            return _for_staff(breakdown, gate)
         case Audience.TEAM:
             return _Team(breakdown, gate).copy()
         case Audience.OTHERS:
@@ -64,6 +64,17 @@ def _texts(gate: Gate, value: Any) -> Any:
 
 def _some(source: Mapping[str, Any], fields: Iterable[str]) -> JsonDict:
     return {field: source[field] for field in fields if field in source}
+
+
+# Staff
+
+
+def _for_staff(breakdown: Mapping[str, Any], gate: Gate) -> JsonDict:
+    """Everything, its keys and tokens masked; every file may be saved (``raw``)."""
+    shown = _texts(gate, breakdown)
+    for row in shown["artifacts"]:
+        row["raw"] = True
+    return {**shown, "withheld": []}
 
 
 # Other teams

@@ -5,12 +5,22 @@ from __future__ import annotations
 from django.urls import path, register_converter
 
 from judging.views import (
+    access_list,
+    artifact_list,
     challenge_detail,
     challenge_list,
+    deliverable_list,
+    diff_detail,
+    evidence_detail,
+    evidence_raw,
     leaderboard,
+    log_list,
     match_detail,
     match_list,
+    scan_list,
     scorecard_detail,
+    test_list,
+    timeline_detail,
     uploads,
     work,
 )
@@ -57,11 +67,38 @@ urlpatterns = [
         scorecard_detail.scorecard_detail,
         name="scorecard_detail",
     ),
+    # evidence: a tab each, and the permanent address of a place in a file
+    path("matches/<match:slug>/evidence/tests/", test_list.test_list, name="test_list"),
+    path(
+        "matches/<match:slug>/evidence/timeline/",
+        timeline_detail.timeline_detail,
+        name="timeline_detail",
+    ),
+    path("matches/<match:slug>/evidence/diff/", diff_detail.diff_detail, name="diff_detail"),
+    path("matches/<match:slug>/evidence/logs/", log_list.log_list, name="log_list"),
+    path(
+        "matches/<match:slug>/evidence/deliverables/",
+        deliverable_list.deliverable_list,
+        name="deliverable_list",
+    ),
+    path("matches/<match:slug>/evidence/sandbox/", access_list.access_list, name="access_list"),
+    path("matches/<match:slug>/evidence/scan/", scan_list.scan_list, name="scan_list"),
+    path("matches/<match:slug>/evidence/files/", artifact_list.artifact_list, name="artifact_list"),
+    path(
+        "matches/<match:slug>/evidence/<digest:digest>/",
+        evidence_detail.evidence_detail,
+        name="evidence_detail",
+    ),
+    path(
+        "matches/<match:slug>/evidence/<digest:digest>/raw/",
+        evidence_raw.evidence_raw,
+        name="evidence_raw",
+    ),
     # ops
     path("upload/", uploads.upload_create, name="upload_create"),
-    path("uploads/<uuid:upload_id>/", uploads.upload_detail, name="upload_detail"),
-    path("uploads/<uuid:upload_id>/faults.json", uploads.upload_faults, name="upload_faults"),
-    path("uploads/<uuid:upload_id>/retry/", uploads.upload_retry, name="upload_retry"),
+    path("upload/<uuid:upload_id>/", uploads.upload_detail, name="upload_detail"),
+    path("upload/<uuid:upload_id>/faults.json", uploads.upload_faults, name="upload_faults"),
+    path("upload/<uuid:upload_id>/retry/", uploads.upload_retry, name="upload_retry"),
     path("work/", work.work_list, name="work_list"),
     path("work/steps/<int:step_id>/requeue/", work.step_requeue, name="step_requeue"),
 ]

@@ -8,8 +8,10 @@ from decimal import Decimal
 
 from judging.charts.scale import percent
 
-NEAR = 7  # points within which two figures would stand on each other
-TOUCHING = 3  # points within which two marks would
+# In points, at the width of a narrow window: within these, two of a kind cover each other.
+NEAR_FIGURES, NEAR_MARKS, NEAR_GAP = 15, 7, 11
+FIGURE_ROWS = (32, 18, 4)  # pixels from the top, the first with room is taken
+MARK_ROWS = (77, 91, 63)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,52 +48,47 @@ class SeatScale:
     gaps: tuple[Gap, ...]
     ticks: tuple[tuple[str, str, str, str], ...]  # x, class, label, anchor
     text: str
-    ruled: str = ""  # x of the score that counts
 
 
-def seat_scale(votes: Sequence[Vote], within: int, counted: Decimal | None) -> SeatScale:
+def seat_scale(votes: Sequence[Vote], within: int) -> SeatScale:
     """Lay out votes of 0 to 100, sorted from the lowest."""
     marks: list[Mark] = []
-    gaps = []
+    gaps: list[Gap] = []
     for vote in votes:
-        previous = marks[-1] if marks else None
-        gap = vote.score - previous.score if previous else None
-        # Marks and figures that would cover each other take turns in two rows.
-        is_touching = previous is not None and gap is not None and gap < TOUCHING
-        is_near = previous is not None and gap is not None and gap < NEAR
         marks.append(
             Mark(
                 letter=vote.letter,
                 score=vote.score,
                 x=percent(float(vote.score)),
-                y=_other(previous.y, 52, 70) if is_touching and previous else 61,
-                y_figure=_other(previous.y_figure, 18, 4) if is_near and previous else 18,
+                y=_row(MARK_ROWS, NEAR_MARKS, vote, [(m.score, m.y) for m in marks]),
+                y_figure=_row(
+                    FIGURE_ROWS, NEAR_FIGURES, vote, [(m.score, m.y_figure) for m in marks]
+                ),
                 band_width=percent(float(min(Decimal(within), 100 - vote.score))),
                 band_end=percent(float(vote.score + within)) if vote.score + within <= 100 else "",
                 is_discarded=vote.is_discarded,
             )
         )
-        if previous is not None and gap is not None:
-            gaps.append(
-                Gap(
-                    points=gap,
-                    left=previous.x,
-                    right=percent(float(vote.score)),
-                    middle=percent(float(previous.score + gap / 2)),
-                    has_room=gap >= NEAR,
-                )
-            )
+        if len(marks) > 1:
+            gaps.append(_gap(marks[-2], marks[-1]))
     return SeatScale(
         marks=tuple(marks),
         gaps=tuple(gaps),
         ticks=tuple(_tick(value) for value in range(0, 101, 10)),
         text=_text(marks, gaps, within),
-        ruled="" if counted is None else percent(float(counted)),
     )
 
 
-def _other(y: int, one: int, two: int) -> int:
-    return one if y != one else two
+def _row(rows: Sequence[int], near: int, vote: Vote, placed: Sequence[tuple[Decimal, int]]) -> int:
+    """Return the first row in which nothing stands within ``near`` points of the vote."""
+    taken = {y for score, y in placed if vote.score - score < near}
+    return next((row for row in rows if row not in taken), rows[0])
+
+
+def _gap(left: Mark, right: Mark) -> Gap:
+    points = right.score - left.score
+    middle = percent(float(left.score + points / 2))
+    return Gap(points, left.x, right.x, middle, has_room=points >= NEAR_GAP)
 
 
 def _tick(value: int) -> tuple[str, str, str, str]:

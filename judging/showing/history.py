@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 from bouts.disclosure import Gate
@@ -52,6 +53,8 @@ class Entry:
     status_text: str
     quote: str = ""
     by: str = ""
+    href: str = ""  # of the finding in question
+    subject: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +113,7 @@ def _panel(judge: Mapping[str, Any]) -> str:
     if not votes:
         return ""
     seats = "seat" if votes == 1 else "seats"
-    return (
-        f"{words.counted_out(votes).capitalize()} {seats} of {words.counted_out(configured)}"
-    )
+    return f"{words.counted_out(votes).capitalize()} {seats} of {words.counted_out(configured)}"
 
 
 def _integrity(integrity: Mapping[str, Any]) -> str:
@@ -130,6 +131,7 @@ def entries(
 ) -> list[Entry]:
     """Return what is open, then the rulings up to this card, the newest first."""
     rules = policy.cases
+    triggers = {one.get("key"): one["trigger"] for one in card["integrity"]["findings"]}
     found = [
         Entry(
             title=words.CASES.get(case["reason"], words.title(case["reason"])),
@@ -138,11 +140,13 @@ def entries(
             at=None,
             status="open",
             status_text="Open, blocking" if case["blocking"] else "Open, advisory",
+            href=f"#finding-{case['finding_key'][:8]}" if case["finding_key"] else "#strategy",
+            subject=words.title(triggers.get(case["finding_key"], "strategy")),
         )
         for case in _different(card.get("cases", []))
         if case["status"] == "open"
     ]
-    for before, after in reversed(list(zip(revisions, revisions[1:], strict=False))):
+    for before, after in reversed(list(pairwise(revisions))):
         if after.is_ruling:
             found.append(_ruling(before, after, gate))
     return found
@@ -156,7 +160,7 @@ def _different(cases: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 def _ruling(before: Revision, after: Revision, gate: Gate) -> Entry:
     was, now = _shown(before.total), _shown(after.total)
     return Entry(
-        title="A reviewer ruled.",
+        title="A reviewer ruled",
         text=f"{was} before, {now} after.",
         at=after.created_at,
         status="decided",

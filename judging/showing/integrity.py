@@ -128,7 +128,7 @@ def _calibration(claims: int, policy: Policy) -> str:
 def _absorbed(source: Mapping[str, Any]) -> str:
     """Say what a cap or a voided bonus took, where one did."""
     said = []
-    if source.get("voided"):
+    if source.get("voided") and source["bonus_raw"]:
         said.append("A penalty of quarantine severity voids the bonuses.")
     elif source.get("bonus_raw", 0) != source.get("bonus_counted", 0):
         said.append(f"Bonuses of +{source['bonus_raw']} count at most +{source['bonus_cap']}.")

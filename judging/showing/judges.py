@@ -206,11 +206,13 @@ def _formula(judge: Mapping[str, Any], policy: Policy) -> Iterator[str]:
     if base is None or judge["raw"] is None:
         return
     static, hidden = judge["static_rate"], judge["hidden_rate"]
+    # The sum in between is told only where something is taken from it or added.
+    between = f" = {base}" if base != judge["raw"] else ""
     if static is not None and hidden is not None:
         shares = rules.static_share + rules.hidden_share
-        yield f"({static} + {rules.hidden_share} × {hidden}) ÷ {shares} = {base}"
+        yield f"({static} + {rules.hidden_share} × {hidden}) ÷ {shares}{between}"
     else:
-        yield f"one suite only: {base}"
+        yield f"one suite only{between}"
     if crashes := len(judge.get("crashes", [])):
         each = "" if crashes == 1 else f" {crashes} ×"
         yield f"−{each} {rules.crash_penalty} for {words.count(crashes, 'crash', 'crashes')}"
@@ -259,7 +261,9 @@ def _objective_links(
         return
     build = evidence["build"]
     if build:
-        yield NamedLink("Build", _file(build["log"], addresses), "passed" if build["ok"] else "failed")
+        yield NamedLink(
+            "Build", _file(build["log"], addresses), "passed" if build["ok"] else "failed"
+        )
     for crash in judge.get("crashes", []):
         yield NamedLink("Crash", addresses.link(crash), inert(crash["signature"]))
     for scan in judge.get("scans", []):
@@ -327,6 +331,10 @@ class HalvesCard:
     formula: str
     highest_level: int
 
+    @property
+    def has_levels(self) -> bool:
+        return any(criterion.level is not None for criterion in self.criteria)
+
 
 def halves_card(
     name: str, card: Mapping[str, Any], policy: Policy, addresses: Addresses
@@ -372,7 +380,7 @@ def _metric(rule: MetricRule, found: Mapping[str, Any], addresses: Addresses) ->
     told = shown or "n/a"
     return MetricRow(
         title=title,
-        how=words.sentence(found["how"].removeprefix("n/a: ")),
+        how=_how(found),
         value=shown,
         reason=found["reason"],
         score=found["score"],
@@ -387,6 +395,13 @@ def _metric(rule: MetricRule, found: Mapping[str, Any], addresses: Addresses) ->
         ),
         episode_count=found["episode_count"],
     )
+
+
+def _how(found: Mapping[str, Any]) -> str:
+    """Say how a metric came about; of a 0 without a value, that it was there to be done."""
+    how = words.sentence(found["how"].removeprefix("n/a: "))
+    is_undone = found["value"] is None and found["score"] is not None
+    return f"{how}; undone counts as 0" if is_undone else how
 
 
 def _value(value: float, unit: str) -> str:
@@ -469,7 +484,7 @@ def strategy_card(card: Mapping[str, Any], policy: Policy, addresses: Addresses)
         is_open=bool(judge.get("flagged")),
         is_anonymous=bool(in_order) and "model" not in in_order[0],
         seats=seats,
-        scale=seat_scale(votes, within, decimal(judge["raw"])) if votes else None,
+        scale=seat_scale(votes, within) if votes else None,
         formula=tuple(_panel_formula(judge, votes, policy)),
         panel_score=judge.get("panel_score"),
         ruling=inert(ruling["reason"]) if ruling else None,
@@ -517,14 +532,12 @@ def _panel_formula(
         return
     match judge["branch"]:
         case "consensus" | "chained":
-            yield f"the middle of three: {judge['panel_score']}"
+            yield "the middle of three"
         case "single":
-            yield f"the one vote: {judge['panel_score']}"
+            yield "the one vote"
         case _:
             total = " + ".join(str(score) for score in counted)
-            # The exact mean, not that of the figures as they are shown.
             is_penalised = judge["branch"] in {"disagree", "pair_split"}
-            mean = judge["mean"] if is_penalised else judge["panel_score"]
-            yield f"({total}) ÷ {len(counted)} = {mean}"
+            yield f"({total}) ÷ {len(counted)}" + (f" = {judge['mean']}" if is_penalised else "")
             if is_penalised:
                 yield f"− {policy.panel.disagreement_penalty}"

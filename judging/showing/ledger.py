@@ -145,6 +145,8 @@ def _can_change(card: Mapping[str, Any], policy: Policy) -> list[str]:
         verb = "waits" if proposed == 1 else "wait"
         said.append(f"{words.count(proposed, 'finding')} {verb} for a reviewer.")
     if card["integrity"].get("held"):
+        if not proposed:
+            said.append("A finding of quarantine severity waits for a reviewer’s word.")
         said.append("Until then the match is off the leaderboard.")
     if reach := card.get("range"):
         said.append(_band_sentence(reach, policy))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from django import template
 
+from bouts.evidence import EventPlace, LinesPlace
 from judging.showing import inert as showing
 from judging.showing import words
+from judging.showing.addresses import Addresses
 
 register = template.Library()
 
@@ -25,3 +27,21 @@ def mark_of(outcome: str) -> str:
 def minus(text: str) -> str:
     """A line that scoring wrote, with a capital and real minus signs."""
     return words.sentence(text)
+
+
+@register.simple_tag
+def evidence_place(addresses: Addresses, digest: str, seq: int) -> str:
+    """The address of an event of a telemetry file."""
+    return addresses.place(digest, EventPlace(seq))
+
+
+@register.simple_tag
+def evidence_lines(addresses: Addresses, digest: str, lines: tuple[int, int]) -> str:
+    """The address of some lines of a file."""
+    return addresses.place(digest, LinesPlace(*lines))
+
+
+@register.simple_tag
+def evidence_tab(addresses: Addresses, page: str) -> str:
+    """The address of a tab of the evidence."""
+    return addresses.tab(page)

@@ -1,0 +1,143 @@
+"""Files of a diff, line by line, coloured; and the stretch of one around a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+from django.utils.safestring import SafeString
+
+from bouts.disclosure import Gate
+from bouts.evidence import DiffPlace
+from bouts.formats.types import DiffLine, FileChange, Hunk
+from bouts.masking import mask
+from judging.showing.code import coloured_hunk
+from judging.showing.inert import on_one_line
+
+MOST_LINES = 600  # of one file; the rest is asked for
+CONTEXT = 12  # lines around the one that evidence names
+
+
+@dataclass(frozen=True, slots=True)
+class LineRow:
+    sign: str
+    old: int | None
+    new: int | None
+    html: SafeString | str
+    is_target: bool = False
+
+    @property
+    def look(self) -> str:
+        return {"+": "add", "-": "del"}.get(self.sign, "")
+
+
+@dataclass(frozen=True, slots=True)
+class HunkView:
+    header: str
+    lines: tuple[LineRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileView:
+    """A file of a diff as it may be shown. ``more`` is the first line left out, or None."""
+
+    ordinal: int
+    path: str
+    old_path: str
+    status: str
+    added: int
+    removed: int
+    is_binary: bool
+    only_line_endings: bool
+    is_withheld: bool
+    hunks: tuple[HunkView, ...] = ()
+    start: int = 1  # the first line that is shown, counted over all hunks
+    more: int | None = None
+    line_count: int = 0
+
+
+def file_view(change: FileChange, ordinal: int, gate: Gate, start: int = 1) -> FileView:
+    """Return a file from its ``start``-th line on, or its name alone where it is withheld."""
+    is_withheld = quotes_hidden(change, gate)
+    names_itself = not _names_hidden(change, gate)
+    total = sum(len(hunk.lines) for hunk in change.hunks)
+    hunks = () if is_withheld else tuple(_window(change, start, start + MOST_LINES - 1))
+    end = start + MOST_LINES
+    return FileView(
+        ordinal=ordinal,
+        path=on_one_line(change.path) if names_itself else "withheld",
+        old_path=on_one_line(change.old_path or "")
+        if names_itself and change.old_path != change.path
+        else "",
+        status=change.status,
+        added=change.added,
+        removed=change.removed,
+        is_binary=change.binary,
+        only_line_endings=change.line_endings_only,
+        is_withheld=is_withheld,
+        hunks=hunks,
+        start=start,
+        more=end if not is_withheld and end <= total else None,
+        line_count=total,
+    )
+
+
+def quotes_hidden(change: FileChange, gate: Gate) -> bool:
+    """Whether a file must be withheld: what stands beside a quotation may belong to it."""
+    if gate.shows_hidden_tests:
+        return False
+    return _names_hidden(change, gate) or any(
+        gate.quotes_hidden(line.text) for hunk in change.hunks for line in hunk.lines
+    )
+
+
+def _names_hidden(change: FileChange, gate: Gate) -> bool:
+    if gate.shows_hidden_tests:
+        return False
+    return any(gate.quotes_hidden(path) for path in (change.path, change.old_path) if path)
+
+
+def _window(change: FileChange, first: int, last: int) -> Iterator[HunkView]:
+    """Yield the hunks with the lines ``first`` to ``last`` of the file's change."""
+    at = 0
+    for hunk in change.hunks:
+        begin, at = at + 1, at + len(hunk.lines)
+        if at < first or begin > last:
+            continue
+        kept = hunk.lines[max(0, first - begin) : max(0, last - begin + 1)]
+        yield HunkView(hunk.header, tuple(_rows(change.path, Hunk(hunk.header, kept))))
+
+
+def _rows(path: str, hunk: Hunk, target: DiffPlace | None = None) -> Iterator[LineRow]:
+    masked = Hunk(hunk.header, tuple(map(_masked, hunk.lines)))
+    for line, html in zip(hunk.lines, coloured_hunk(path, masked), strict=True):
+        is_target = target is not None and _is_at(line, target)
+        yield LineRow(line.sign, line.old, line.new, html, is_target)
+
+
+def _masked(line: DiffLine) -> DiffLine:
+    return DiffLine(line.sign, line.old, line.new, mask(line.text))
+
+
+def _is_at(line: DiffLine, place: DiffPlace) -> bool:
+    return (line.old if place.old else line.new) == place.line
+
+
+def hunk_at(change: FileChange, place: DiffPlace) -> HunkView | None:
+    """Return the part of the hunk around a line; None where the change has no such line."""
+    if place.path not in {change.path, change.old_path}:
+        return None
+    for hunk in change.hunks:
+        at = next((at for at, line in enumerate(hunk.lines) if _is_at(line, place)), None)
+        if at is not None:
+            part = hunk.lines[max(0, at - CONTEXT) : at + CONTEXT + 1]
+            rows = _rows(change.path, Hunk(hunk.header, part), place)
+            return HunkView(hunk.header, tuple(rows))
+    return None
+
+
+def first_line(change: FileChange) -> int | None:
+    """Return the first line that a change adds or leaves, for a link to it."""
+    lines = chain.from_iterable(hunk.lines for hunk in change.hunks)
+    return next((line.new for line in lines if line.sign == "+" and line.new), None)

@@ -1,0 +1,82 @@
+"""Pages through a reader's values, a chunk at a time: a long file costs no more than a short one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from bouts import chunks
+from bouts.formats.types import Event
+from bouts.models import Artifact, Chunk
+
+PER_PAGE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ValuePage:
+    """Some of a file's values: ``first`` to ``last`` of ``total``, counted from 1."""
+
+    values: tuple[Any, ...]
+    number: int
+    first: int
+    last: int
+    total: int
+
+    @property
+    def previous(self) -> int | None:
+        return self.number - 1 if self.number > 1 else None
+
+    @property
+    def next(self) -> int | None:
+        return self.number + 1 if self.last < self.total else None
+
+
+def page_of(artifact: Artifact, number: int, per_page: int = PER_PAGE) -> ValuePage:
+    """Return a page of values; the last one where the number lies beyond it."""
+    spans = list(
+        Chunk.objects.filter(artifact=artifact)
+        .order_by("first")
+        .values_list("first", "last", "count")
+    )
+    total = sum(count for _, _, count in spans)
+    number = max(1, min(number, -(-total // per_page)))
+    start = (number - 1) * per_page
+    values = tuple(_slice(artifact, spans, start, per_page))
+    return ValuePage(values, number, start + 1, start + len(values), total)
+
+
+def page_number_of(artifact: Artifact, seq: int, per_page: int = PER_PAGE) -> int:
+    """Return the page on which an event stands, or 1 where there is no such event."""
+    before = 0
+    for first, last, count in (
+        Chunk.objects.filter(artifact=artifact)
+        .order_by("first")
+        .values_list("first", "last", "count")
+    ):
+        if first <= seq <= last:
+            events = chunks.read(artifact, first, last)
+            seqs = [event.seq for event in events if isinstance(event, Event)]
+            within = sum(one < seq for one in seqs)
+            return (before + within) // per_page + 1
+        before += count
+    return 1
+
+
+def _slice(
+    artifact: Artifact, spans: list[tuple[int, int, int]], start: int, length: int
+) -> Iterator[Any]:
+    """Yield the values at ``start`` to ``start + length`` from the chunks that hold them."""
+    before = 0
+    wanted = []
+    for first, last, count in spans:
+        if before < start + length and start < before + count:
+            wanted.append((first, last, before))
+        before += count
+    if not wanted:
+        return
+    position = wanted[0][2]
+    for value in chunks.read(artifact, wanted[0][0], wanted[-1][1]):
+        if start <= position < start + length:
+            yield value
+        position += 1

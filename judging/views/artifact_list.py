@@ -1,0 +1,42 @@
+"""The files of a bundle: how each was read, and those that may be saved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_GET
+
+from bouts.models import Blob
+from judging.showing.addresses import Addresses
+from judging.showing.inert import on_one_line
+from judging.views.evidence_tab import number, tab_page
+from judging.views.sight import Sight, with_evidence
+
+PER_PAGE = 100
+
+
+@require_GET
+@with_evidence
+def artifact_list(request: HttpRequest, sight: Sight) -> HttpResponse:
+    page = Paginator(sight.breakdown["artifacts"], PER_PAGE).get_page(number(request, "page"))
+    sizes = dict(
+        Blob.objects.filter(
+            digest__in=[row["digest"] for row in page if row["digest"]]
+        ).values_list("digest", "size")
+    )
+    rows = [_row(row, sizes, sight.addresses) for row in page]
+    return tab_page(request, sight, "artifact_list", {"rows": rows, "file_page": page})
+
+
+def _row(row: Mapping[str, Any], sizes: Mapping[str, int], addresses: Addresses) -> dict[str, Any]:
+    digest = row["digest"]
+    return {
+        **row,
+        "name": on_one_line(row["path"]),
+        "size": sizes.get(digest),
+        "address": addresses.artifact(digest) if digest else None,
+        "raw_address": addresses.raw(digest) if row["raw"] else None,
+    }

@@ -1,0 +1,33 @@
+"""The logs of a match; each is read by range at its own address."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_GET
+
+from bouts.formats.types import Kind
+from judging.views.evidence_tab import tab_page
+from judging.views.sight import Sight, with_evidence
+
+
+@require_GET
+@with_evidence
+def log_list(request: HttpRequest, sight: Sight) -> HttpResponse:
+    evidence = sight.breakdown["judges"]["objective"]["evidence"] or {}
+    runs = {log["artifact"]: log for log in evidence.get("logs", []) if log["artifact"]}
+    build = (evidence.get("build") or {}).get("log")
+    rows = [
+        {
+            **row,
+            "of": "the build" if row["path"] == build else _of(runs.get(row["path"])),
+            "address": row["digest"] and sight.addresses.artifact(row["digest"]),
+            "raw_address": sight.addresses.raw(row["digest"]) if row["raw"] else None,
+        }
+        for row in sight.breakdown["artifacts"]
+        if row["kind"] == Kind.LOG
+    ]
+    return tab_page(request, sight, "log_list", {"rows": rows})
+
+
+def _of(run: dict[str, object] | None) -> str:
+    return f"run {run['run'] or 1} of the {run['suite']} tests" if run else ""

@@ -1,0 +1,85 @@
+"""The tests of a match, failures first; hidden ones as the disclosure has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_GET
+
+from bouts.evidence import TestPlace
+from bouts.formats.types import Kind
+from bouts.rules import Severity, Suite
+from judging.showing.addresses import Addresses
+from judging.showing.inert import on_one_line
+from judging.showing.judges import objective_card
+from judging.views.evidence_tab import number, tab_page
+from judging.views.sight import Sight, with_evidence
+
+PER_PAGE = 50
+GRAVITY = {severity.value: at for at, severity in enumerate(Severity)}
+
+
+@require_GET
+@with_evidence
+def test_list(request: HttpRequest, sight: Sight) -> HttpResponse:
+    objective = sight.breakdown["judges"]["objective"]
+    evidence = objective["evidence"] or {}
+    tests = sorted(evidence.get("tests", []), key=_failures_first)
+    page = Paginator(tests, PER_PAGE).get_page(number(request, "page"))
+    runs = _runs(sight.breakdown["artifacts"])
+    hidden = objective.get("counts", {}).get("hidden", {})
+    context = {
+        "has_evidence": bool(evidence),
+        "tests": [_row(test, runs, sight.addresses) for test in page],
+        "test_page": page,
+        "failing": sum(not _passes(test) for test in tests),
+        "shows_suites": sight.gate.shows_hidden_tests,
+        "hidden_total": 0
+        if sight.gate.shows_hidden_tests
+        else sum(tally["total"] for tally in hidden.values()),
+        "objective": objective_card(sight.breakdown, sight.policy, sight.addresses),
+    }
+    return tab_page(request, sight, "test_list", context)
+
+
+def _passes(test: Mapping[str, Any]) -> bool:
+    return not test["tampered"] and all(
+        outcome in {"passed", "unreadable"} for outcome in test["outcomes"]
+    )
+
+
+def _failures_first(test: Mapping[str, Any]) -> tuple[bool, int, str]:
+    return _passes(test), GRAVITY.get(test["severity"], len(GRAVITY)), test["id"]
+
+
+def _runs(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Return the digests of the result files by suite, a file a run, in order of the runs."""
+    files: dict[str, dict[int, str]] = {suite.value: {} for suite in Suite}
+    for row in rows:
+        if row["kind"] == Kind.TESTS and row["suite"] and row.get("digest"):
+            files[row["suite"]].setdefault(row["run"] or 1, row["digest"])
+    return {suite: [runs[run] for run in sorted(runs)] for suite, runs in files.items()}
+
+
+def _row(
+    test: Mapping[str, Any], runs: Mapping[str, list[str]], addresses: Addresses
+) -> dict[str, Any]:
+    """Return a test with the address at which its messages and logs stand."""
+    outcomes = test["outcomes"]
+    # Told first is what went wrong: the first run in which it failed, else the first it was in.
+    order = sorted(range(len(outcomes)), key=lambda at: (outcomes[at] == "passed", at))
+    digests = runs.get(test["suite"], [])
+    at = next(
+        (at for at in order if outcomes[at] not in {"missing", "unreadable"} and at < len(digests)),
+        None,
+    )
+    place = TestPlace(Suite(test["suite"]), test["id"])
+    return {
+        **test,
+        "name": on_one_line(test["id"]),
+        "passes": _passes(test),
+        "address": None if at is None else addresses.place(digests[at], place),
+    }
