@@ -6,7 +6,7 @@ class AdjudicationConfig(AppConfig):
 
     def ready(self) -> None:
         from adjudication import receivers  # noqa: F401
-        from adjudication.blindness import blindfold
+        from adjudication.blindness import dark_matches
         from bouts.disclosure import blindfolds
 
-        blindfolds.append(blindfold)
+        blindfolds.append(dark_matches)

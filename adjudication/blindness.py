@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 
 from adjudication.models import BlindScore, Case, Decline
 from bouts.disclosure import pattern_of
@@ -28,13 +28,13 @@ HOUSE_NAMES = ("claude", "sonnet", "opus", "haiku", "chatgpt", "gpt", "gemini")
 SHORTEST_NAME = 3
 
 
-def blindfold(user: User, match_ids: Collection[int]) -> set[int]:
-    """Return the matches of which this reviewer must see nothing yet; see `bouts.disclosure`.
+def dark_matches(user: User) -> QuerySet:
+    """Return the ids of the matches of which this reviewer must see nothing yet, as a query.
 
     Those with an unsettled case on a question that they have given no blind score on. Whoever
     declined a case is not asked again and may look. Whoever is in conflict with a match is
     not asked either, and yet stays in the dark while its cases are open: nothing there is
-    their business.
+    their business. See `bouts.disclosure`.
     """
     committed = BlindScore.objects.filter(
         reviewer=user,
@@ -43,10 +43,13 @@ def blindfold(user: User, match_ids: Collection[int]) -> set[int]:
         case__evidence_digest=OuterRef("evidence_digest"),
     )
     declined = Decline.objects.filter(reviewer=user, case=OuterRef("pk"))
-    dark = Case.objects.unsettled().filter(match__in=match_ids)
-    return set(
-        dark.exclude(Exists(committed)).exclude(Exists(declined)).values_list("match", flat=True)
-    )
+    dark = Case.objects.unsettled().exclude(Exists(committed)).exclude(Exists(declined))
+    return dark.order_by().values("match")
+
+
+def blindfold(user: User, match_ids: Collection[int]) -> set[int]:
+    """Return those of some matches that are dark to this reviewer."""
+    return set(dark_matches(user).filter(match__in=match_ids).values_list("match", flat=True))
 
 
 def shuffled(items: Sequence[Item], case: Case, reviewer: User) -> list[Item]:

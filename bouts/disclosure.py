@@ -7,9 +7,13 @@ answers for one viewer and one bundle; whatever it has no rule for stays shut.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import reduce
+from operator import or_
+
+from django.db.models import Q, QuerySet
 
 from bouts.bundles.manifest import TestEntry
 from bouts.formats.types import Kind, TestResult
@@ -36,20 +40,34 @@ class Audience(StrEnum):
     NOBODY = "nobody"
 
 
-# Given a reviewer and match ids, each returns those of them that this reviewer must come to
-# blind. Registered by `adjudication`, which knows the cases; imports point the other way.
-blindfolds: list[Callable[[User, Collection[int]], set[int]]] = []
+# Given a reviewer, each returns the ids of the matches that this reviewer must come to blind,
+# as a query. Registered by `adjudication`, which knows the cases; imports point the other way.
+blindfolds: list[Callable[[User], QuerySet]] = []
 
 
-def blinded(user: User, match_ids: Collection[int]) -> set[int]:
-    """Return the matches of which this person may see nothing yet."""
+def dark_to(user: User, match: str = "pk") -> Q:
+    """Narrow to the matches of which this person may see nothing yet.
+
+    ``match`` is the path from the rows that are narrowed to the match.
+    """
+    nothing = Q(pk__in=[])
     if not user.is_reviewer:
-        return set()
-    return set().union(*(fold(user, match_ids) for fold in blindfolds))
+        return nothing
+    return reduce(or_, (Q(**{f"{match}__in": fold(user)}) for fold in blindfolds), nothing)
 
 
-def audience_of(user: User, match: Match) -> Audience:
-    """Say as whom this person sees a match."""
+def open_to(user: User) -> QuerySet[Match]:
+    """Return the matches that this person may find in lists and by search.
+
+    What is dark to a reviewer is cut from the query, not from the page: a search by an
+    agent's name must not tell by its number of hits whose match is in the dark.
+    """
+    matches = Match.objects.visible_to(user)
+    return matches.exclude(dark_to(user)) if user.is_reviewer else matches
+
+
+def audience_of(user: User, match: Match, *, is_dark: bool | None = None) -> Audience:
+    """Say as whom this person sees a match. ``is_dark`` where `dark_to` was asked already."""
     if not (user.is_authenticated and user.is_active):
         return Audience.NOBODY
     if user.is_operator:
@@ -59,7 +77,9 @@ def audience_of(user: User, match: Match) -> Audience:
         return Audience.TEAM
     if not user.is_reviewer:
         return Audience.OTHERS
-    return Audience.BLIND if blinded(user, [match.pk]) else Audience.STAFF
+    if is_dark is None:
+        is_dark = Match.objects.filter(dark_to(user), pk=match.pk).exists()
+    return Audience.BLIND if is_dark else Audience.STAFF
 
 
 def effective_disclosure(challenge: Challenge, stated: str) -> Disclosure:

@@ -119,6 +119,7 @@ TEMPLATES = [
 # People
 
 AUTH_USER_MODEL = "bouts.User"
+AUTHENTICATION_BACKENDS = ["bouts.backends.PersonBackend"]
 LOGIN_URL = "bouts:sign_in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "bouts:sign_in"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.contrib.auth.models import UserManager as DjangoUserManager
+from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
 from django.core.serializers.json import DjangoJSONEncoder
 from django.core.validators import RegexValidator
 from django.db import models
-from django.db.models import Count, Q
+from django.db.models import Count, OuterRef, Q
 from django.db.models.functions import Lower
 from django.urls import reverse
 from django.utils import timezone
@@ -57,6 +58,11 @@ class UserQuerySet(models.QuerySet):
         """Return whom this name or email address means, whatever its case."""
         # A name holds no "@" (`check_username`), so the two never mean different people.
         return self.filter(Q(username__iexact=text) | Q(email__iexact=text)).first()
+
+    def with_team_ids(self) -> UserQuerySet:
+        """Fetch with each person the ids of their teams, which decide what they may see."""
+        teams = Membership.objects.filter(user=OuterRef("pk")).values("team_id")
+        return self.annotate(fetched_team_ids=ArraySubquery(teams))
 
     def matching(self, text: str) -> UserQuerySet:
         """Narrow to those whose name, sign-in name or address holds the text."""
@@ -139,7 +145,11 @@ class User(AbstractUser):
 
     @cached_property
     def team_ids(self) -> frozenset[int]:
-        return frozenset(self.membership_set.values_list("team_id", flat=True))
+        """The teams of this person; one that `with_team_ids` fetched needs no query for them."""
+        fetched = getattr(self, "fetched_team_ids", None)
+        if fetched is None:
+            fetched = self.membership_set.values_list("team_id", flat=True)
+        return frozenset(fetched)
 
     @property
     def grantable_roles(self) -> list[User.Role]:

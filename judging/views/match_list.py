@@ -10,9 +10,9 @@ from django.db.models import Exists, F, OuterRef, Prefetch, Q, QuerySet, Subquer
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
-from bouts.disclosure import blinded
+from bouts.disclosure import open_to
 from bouts.htmx import render_page
-from bouts.models import Bundle, Match, User
+from bouts.models import Bundle, Match
 from judging.forms import JUDGING, MatchFilter
 from judging.models import Scorecard, Step
 
@@ -23,7 +23,7 @@ PER_PAGE = 25
 def match_list(request: HttpRequest) -> HttpResponse:
     form = MatchFilter(request.GET)
     form.is_valid()  # what does not make sense in an address is left out
-    matches = narrowed(open_matches(request.user), form.cleaned_data)
+    matches = narrowed(open_to(request.user), form.cleaned_data)
     page = Paginator(with_scores(matches), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "form": form,
@@ -32,18 +32,6 @@ def match_list(request: HttpRequest) -> HttpResponse:
         "own_teams": request.user.team_ids,
     }
     return render_page(request, "judging/match_list.html", context, partial="matches")
-
-
-def open_matches(user: User) -> QuerySet[Match]:
-    """Return the matches that this person may find: a reviewer none they must come to blind.
-
-    They are cut from the query, not from the page: a search by an agent's name must not tell
-    by its number of hits whose match is in the dark.
-    """
-    matches = Match.objects.visible_to(user)
-    if user.is_reviewer:
-        matches = matches.exclude(pk__in=blinded(user, Match.objects.values("pk")))
-    return matches
 
 
 def narrowed(matches: QuerySet[Match], asked: Mapping[str, Any]) -> QuerySet[Match]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property, wraps
 from typing import Any
 
-from django.db.models import Exists, F, OuterRef
+from django.db.models import BooleanField, Exists, ExpressionWrapper, F, OuterRef
 from django.http import Http404, HttpRequest, HttpResponse
 
-from bouts.disclosure import Audience, Gate, audience_of, effective_disclosure
+from bouts.disclosure import Audience, Gate, audience_of, dark_to, effective_disclosure
 from bouts.models import Bundle, Match, User
 from bouts.rules import Disclosure
 from judging.disclosed import disclosed
@@ -127,12 +127,21 @@ def sight_of(request: HttpRequest, slug: str, number: int | None = None) -> Sigh
             "match__agent__team", "match__challenge", "bundle", "challenge_version"
         )
         .defer("breakdown", *HEAVY)
-        .annotate(stated_disclosure=F(DISCLOSURE), has_unfinished_work=Exists(unfinished))
+        .annotate(
+            stated_disclosure=F(DISCLOSURE),
+            has_unfinished_work=Exists(unfinished),
+            is_dark=ExpressionWrapper(dark_to(user, "match"), BooleanField()),
+        )
         .first()
     )
+    is_dark: bool | None = None
     if card is not None:
         match, bundle = card.match, card.bundle
-        stated, working = card.stated_disclosure, card.has_unfinished_work
+        stated, working, is_dark = (
+            card.stated_disclosure,
+            card.has_unfinished_work,
+            card.is_dark,
+        )
         # One object for one match, whichever way it is reached.
         bundle.match, bundle.challenge_version = match, card.challenge_version
     elif number is None:
@@ -141,7 +150,7 @@ def sight_of(request: HttpRequest, slug: str, number: int | None = None) -> Sigh
         working = True
     else:
         raise Http404
-    audience = audience_of(user, match)
+    audience = audience_of(user, match, is_dark=is_dark)
     look = request.GET.get("as", "") if audience is Audience.STAFF else ""
     look = look if look in LOOKS else ""
     return Sight(
