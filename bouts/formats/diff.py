@@ -140,7 +140,8 @@ class _Draft:
         self.binary = False
         self._line = line
         self._is_git = git_names is not None
-        self._old, self._new = _split_git_names(git_names or b"")
+        self._git_names = _split_git_names(git_names or b"")
+        self._old, self._new = self._git_names
         self._index = index
         self._named = False  # by `---` and `+++`
         self._header: dict[bytes, bytes] = {}
@@ -225,7 +226,7 @@ class _Draft:
         """Return the status and both names; a file that is gone keeps its old name."""
         header = self._header
         names = self._old or self._index, self._new or self._index
-        old, new = _without_prefixes(*names)
+        old, new = _without_prefixes(*names, self._git_names)
         for status, source, target in _MOVES:
             if source in header and target in header:
                 old = _fuller(names[0], old, header[source])
@@ -332,10 +333,14 @@ def _character(escape: re.Match[bytes]) -> bytes:
     return bytes([_ESCAPES.get(escape[1][0], escape[1][0])])
 
 
-def _without_prefixes(old: bytes, new: bytes) -> tuple[bytes, bytes]:
-    """Drop ``a/`` and ``b/`` where git or diff put them, and not where they are folders."""
-    both = {side[:2] for side in (old, new) if side != _NULL}
-    if not both <= _PREFIXES or (len(both) == 1 and _NULL not in {old, new}):
+def _without_prefixes(old: bytes, new: bytes, git: tuple[bytes, bytes]) -> tuple[bytes, bytes]:
+    """Drop ``a/`` and ``b/`` where git or diff put them, and not where they are folders.
+
+    The line of ``diff --git`` shows it best, since it has both names even of a new file.
+    """
+    shown = git if all(git) else (old, new)
+    prefixes = {name[:2] for name in shown if name != _NULL}
+    if not prefixes <= _PREFIXES or (len(prefixes) == 1 and _NULL not in shown):
         return old, new
     return (old if old == _NULL else old[2:]), (new if new == _NULL else new[2:])
 

@@ -18,14 +18,15 @@ def numbered_lines(source: BinaryIO) -> Iterator[tuple[int, bytes]]:
     """
     source.seek(0)
     for number in range(1, MAX_LINES + 1):
-        line = source.readline(MAX_LINE_BYTES + 1)
+        line = source.readline(MAX_LINE_BYTES + 2)
         if not line:
             return
         if number == 1 and line.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise Unreadable("the text is UTF-16, not UTF-8", "byte 0")
-        if len(line) > MAX_LINE_BYTES:
+        text = line.removesuffix(b"\n")
+        if len(text) > MAX_LINE_BYTES:
             limit = f"MAX_LINE_BYTES = {MAX_LINE_BYTES:,}"
             raise Unreadable(f"a line is longer than {limit}", f"line {number}")
-        yield number, line[:-1] if line.endswith(b"\n") else line
+        yield number, text
     if source.read(1):
         raise Unreadable(f"there are more lines than MAX_LINES = {MAX_LINES:,}")

@@ -18,7 +18,7 @@ from typing import Any
 from bouts.formats.telemetry.contents import Copy, Delete, Edit, Restore, Write, moved
 from bouts.formats.telemetry.editors import EDITOR_KINDS, edits_of
 from bouts.formats.telemetry.patches import is_patch, patch_edits
-from bouts.formats.telemetry.shell import SimpleCommand, simple_commands, unwrapped
+from bouts.formats.telemetry.shell import SimpleCommand, after_options, simple_commands, unwrapped
 from bouts.formats.types import EventKind
 
 MAX_NESTED = 3  # of `bash -c "bash -c …"`
@@ -204,6 +204,7 @@ def is_test(words: list[str]) -> bool:
 
 
 def _git_part(arguments: list[str], command: SimpleCommand) -> Meaning:
+    arguments = after_options(arguments, ("-C", "-c"))
     words = [word for word in arguments if not word.startswith("-")]
     action, options = (words[0] if words else ""), set(arguments)
     paths = arguments[arguments.index("--") + 1 :] if "--" in options else words[1:]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 MAX_COMMAND_CHARS = 100_000  # of a command, what is looked at
-MAX_HEREDOCS = 16  # in one command
+MAX_HEREDOCS = 100  # in one command line; what follows more is read as commands
 MAX_UNWRAPPINGS = 8  # of `sudo env timeout 5 bash -c "…"`
 
 
@@ -58,6 +58,7 @@ class _Splitter:
         self._word: str | None = None
         self._redirection: str | None = None  # waits for its file
         self._heredocs: list[tuple[SimpleCommand, str, bool]] = []  # end mark, may expand
+        self._heredocs_left = MAX_HEREDOCS
 
     def commands(self) -> Iterator[SimpleCommand]:
         position = 0
@@ -78,7 +79,9 @@ class _Splitter:
                 self._end_word()
                 if kind in {"quoted", "double_quoted", "bare"}:
                     self._command.has_heredoc = True
-                    self._heredocs.append((self._command, text, kind == "bare"))
+                    if self._heredocs_left:
+                        self._heredocs_left -= 1
+                        self._heredocs.append((self._command, text, kind == "bare"))
                 elif kind == "redirection":
                     self._redirection = None if _NO_FILE.search(text) else text
                 elif kind == "herestring":
@@ -109,7 +112,7 @@ class _Splitter:
 
     def _read_heredocs(self, position: int) -> int:
         """Give each waiting command its text; return where the line goes on."""
-        for command, mark, may_expand in self._heredocs[:MAX_HEREDOCS]:
+        for command, mark, may_expand in self._heredocs:
             end = re.compile(rf"^\t*{re.escape(mark)}[ \t]*$", re.MULTILINE)
             found = end.search(self._line, position)
             if found is None:  # no here-document but a shift, such as `$((1<<2))`
@@ -160,23 +163,23 @@ def unwrapped(words: list[str]) -> list[str]:
             break
         program = posixpath.basename(words[0])
         if program in _WRAPPERS:
-            words = _after_options(words[1:], _WRAPPERS[program])
+            words = after_options(words[1:], _WRAPPERS[program])
             if program == "timeout":
                 words = words[1:]  # the duration
         elif program in _RUNNERS and words[1:2] in (["run"], ["exec"]):
-            words = _after_options(words[2:], _RUNNER_VALUES)
+            words = after_options(words[2:], _RUNNER_VALUES)
         elif program == "coverage" and words[1:2] == ["run"]:
             words = ["python", *words[2:]]
         elif not _PYTHON.fullmatch(program):
             return [program, *words[1:]]
         elif (module := _module(words[1:])) is None:
-            return ["python", *_after_options(words[1:], _PYTHON_VALUES, until={"-c"})]
+            return ["python", *after_options(words[1:], _PYTHON_VALUES, until={"-c"})]
         else:
             words = module
     return words
 
 
-def _after_options(
+def after_options(
     words: list[str], with_value: Collection[str], until: Collection[str] = ()
 ) -> list[str]:
     """Drop the leading options, and the values of those that take one."""
@@ -190,5 +193,5 @@ def _after_options(
 
 def _module(words: list[str]) -> list[str] | None:
     """Return ``[module, …]`` of ``-m module …``, else None."""
-    rest = _after_options(words, _PYTHON_VALUES, until={"-c", "-m"})
+    rest = after_options(words, _PYTHON_VALUES, until={"-c", "-m"})
     return rest[1:] if rest[:1] == ["-m"] and len(rest) > 1 else None
