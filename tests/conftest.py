@@ -17,7 +17,7 @@ from django.db import connection
 from django.test import Client
 from psycopg import sql
 from pytest_django import DjangoDbBlocker
-from pytest_django.fixtures import SettingsWrapper
+from pytest_django.fixtures import Settings
 
 from bouts.celery import app
 from bouts.models import User
@@ -99,7 +99,7 @@ def client_of() -> Callable[[User], Client]:
 
 
 @pytest.fixture
-def storage(tmp_path: Path, settings: SettingsWrapper) -> Path:
+def storage(tmp_path: Path, settings: Settings) -> Path:
     """The folder of the stored files, this test's own and empty."""
     folder = tmp_path / "storage"
     folder.mkdir()
