@@ -253,7 +253,8 @@ CELERY_BEAT_SCHEDULE = {
 }
 STEP_LEASE = timedelta(seconds=env.whole("BOUTS_STEP_LEASE_S", 120, least=1))
 STEP_ATTEMPTS = 3
-UPLOAD_LEASE = timedelta(minutes=10)  # as long as the largest bundle may take
+# As long as the largest bundle may take.
+UPLOAD_LEASE = timedelta(seconds=env.whole("BOUTS_UPLOAD_LEASE_S", 600, least=1))
 
 # Adjudication (SCORING.md, 8)
 

@@ -15,5 +15,7 @@ from judging import steps, tasks
 
 @receiver(bundle_stored)
 def start_judging(*, bundle: Bundle, **kwargs: Any) -> None:
+    if not bundle.is_live:  # overtaken on its way in: no page shows its score
+        return
     steps.lay_out(bundle)
     transaction.on_commit(partial(tasks.ring, bundle.pk))

@@ -201,11 +201,11 @@ class Work:
 
     @cached_property
     def previous(self) -> Bundle | None:
-        """The bundle that this one superseded."""
+        """The bundle that was judged before this one."""
         if self.bundle.number == 1:
             return None
         earlier = Bundle.objects.filter(match=self.bundle.match, number__lt=self.bundle.number)
-        return earlier.order_by("-number").first()
+        return earlier.filter(verdicts__isnull=False).order_by("-number").first()
 
     @cached_property
     def _was_judged(self) -> bool:
@@ -250,7 +250,7 @@ def judge_strategy(work: Work) -> None:
     verdicts = [
         Verdict(
             bundle=work.bundle,
-            judge=Judge.STRATEGY.value,
+            judge=Judge.STRATEGY,
             seat=seat.seat,
             source=Verdict.Source.UPLOADED,
             state=seat.state,
@@ -268,7 +268,7 @@ def judge_strategy(work: Work) -> None:
     verdicts.append(
         Verdict(
             bundle=work.bundle,
-            judge=Judge.STRATEGY.value,
+            judge=Judge.STRATEGY,
             source=Verdict.Source.OWN,
             state="panel",
             evidence_digest=digest,
@@ -276,7 +276,7 @@ def judge_strategy(work: Work) -> None:
     )
     if work.previous:
         ruling = work.previous.verdicts.filter(
-            judge=Judge.STRATEGY.value, seat=RULING, is_live=True, evidence_digest=digest
+            judge=Judge.STRATEGY, seat=RULING, is_live=True, evidence_digest=digest
         ).first()
         if ruling:
             ruling.pk, ruling.bundle = None, work.bundle
@@ -292,7 +292,7 @@ def judge_integrity(work: Work) -> None:
         [
             Verdict(
                 bundle=work.bundle,
-                judge=Judge.INTEGRITY.value,
+                judge=Judge.INTEGRITY,
                 source=Verdict.Source.OWN,
                 state="searched",
                 detail={"claims": list(claims)},
@@ -333,7 +333,7 @@ DOING: Mapping[Step.Name, Callable[[Work], None]] = {
 def _verdict(bundle: Bundle, opinion: Opinion) -> Verdict:
     return Verdict(
         bundle=bundle,
-        judge=opinion.judge.value,
+        judge=opinion.judge,
         source=opinion.source,
         state=SCORED if opinion.score is not None else "no_score",
         reason=opinion.reason.value if opinion.reason else "",

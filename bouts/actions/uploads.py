@@ -7,12 +7,13 @@ it from there with `process`: the row says how far it has come.
 from __future__ import annotations
 
 import logging
-import shutil
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+from datetime import datetime
+from functools import partial
+from typing import Any
 
 from django.conf import settings
+from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.db.models import F, Q
@@ -31,7 +32,7 @@ from bouts.models import Bundle, Challenge, ChallengeVersion, Team, Upload, User
 
 logger = logging.getLogger(__name__)
 
-Tell = Callable[[str, str], None]  # stage, detail
+Loaded = LoadedBundle | LoadedChallenge
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,61 +67,74 @@ def upload(
     by: User | None,
     is_check: bool = False,
     is_sample: bool = False,
-    tell: Tell = lambda stage, detail: None,
 ) -> Outcome:
     """Validate an upload whole and, unless it is only checked, store it.
 
     Raises `Refused` with every fault; then nothing is stored.
     """
     with load_upload(source, name=name, limits=limits(), known=known()) as loaded:
-        tell("validated", _contents(loaded))
-        if isinstance(loaded, LoadedChallenge):
-            if is_check:
-                return Outcome(Upload.State.VALID)
-            version, is_new = ingest.store_challenge(loaded, by=by)
-            state = Upload.State.STORED if is_new else Upload.State.UNCHANGED
-            return Outcome(state, challenge_version=version)
-        if is_check:
-            refuse_dangling(loaded, readings(loaded, lambda entry: lambda value: None))
-            return Outcome(Upload.State.VALID)
-        bundle, is_new = ingest.store_bundle(loaded, by=by, is_sample=is_sample)
-        state = Upload.State.STORED if is_new else Upload.State.UNCHANGED
-        return Outcome(state, bundle=bundle)
+        return check(loaded) if is_check else store(loaded, by=by, is_sample=is_sample)
 
 
-def _contents(loaded: LoadedBundle | LoadedChallenge) -> str:
+def check(loaded: Loaded) -> Outcome:
+    """Find what only reading the artifacts shows. Raises `Refused`."""
+    if isinstance(loaded, LoadedBundle):
+        refuse_dangling(loaded, readings(loaded, lambda entry: lambda value: None))
+    return Outcome(Upload.State.VALID)
+
+
+def store(
+    loaded: Loaded,
+    *,
+    by: User | None,
+    is_sample: bool = False,
+    sent_at: datetime | None = None,
+) -> Outcome:
+    """Store what was loaded, or find it stored already. Raises `Refused`."""
     if isinstance(loaded, LoadedChallenge):
-        return f"challenge {loaded.challenge.slug}"
-    total = sum(member.size for member in loaded.members.values())
-    files = len(loaded.members)
-    return f"match {loaded.manifest.match}, {files} file{'s' * (files != 1)}, {size(total)}"
+        version, is_new = ingest.store_challenge(loaded, by=by)
+        return Outcome(_state(is_new=is_new), challenge_version=version)
+    bundle, is_new = ingest.store_bundle(loaded, by=by, is_sample=is_sample, sent_at=sent_at)
+    return Outcome(_state(is_new=is_new), bundle=bundle)
+
+
+def _state(*, is_new: bool) -> Upload.State:
+    return Upload.State.STORED if is_new else Upload.State.UNCHANGED
 
 
 # In the background
 
 
+class TakenOver(Exception):
+    """The lease lapsed, and another worker has the upload by now."""
+
+
 def receive(file: UploadedFile, *, by: User, is_check: bool) -> Upload:
     """Keep a sent file for a worker and return the row that tells of it."""
     row = Upload(name=(file.name or "upload")[:200], size=file.size or 0, is_check=is_check, by=by)
-    kept = kept_file(row)
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    with kept.open("wb") as out:
-        shutil.copyfileobj(file.file, out, 1 << 20)
+    default_storage.save(row.storage_name, file)
     row.stages = [_stage("received", size(row.size))]
     row.save(force_insert=True)
     return row
 
 
-def kept_file(row: Upload) -> Path:
-    return settings.DATA_DIR / "uploads" / str(row.pk)
-
-
 def process(upload_id: str) -> Upload | None:
     """Work on a received upload; None where it is over or in other hands.
 
-    The lease lets another worker take over from one that died; what was stored by then is
-    found unchanged.
+    A lease lets another worker take over from one that died. What is stored and that it is
+    stored become true in one moment: an upload is never stored twice and never half.
     """
+    row = _take(upload_id)
+    if row is None:
+        return None
+    try:
+        return _process(row)
+    except TakenOver:
+        logger.warning("upload %s was taken over by another worker", row.pk)
+        return None
+
+
+def _take(upload_id: str) -> Upload | None:
     now = timezone.now()
     is_free = Q(state=Upload.State.RECEIVED) | Q(
         state=Upload.State.WORKING, lease_expires_at__lt=now
@@ -130,44 +144,68 @@ def process(upload_id: str) -> Upload | None:
         attempts=F("attempts") + 1,
         lease_expires_at=now + settings.UPLOAD_LEASE,
     )
-    if not taken:
-        return None
-    row = Upload.objects.select_related("by").get(pk=upload_id)
+    return Upload.objects.select_related("by").get(pk=upload_id) if taken else None
+
+
+def _process(row: Upload) -> Upload:
     if row.attempts > settings.STEP_ATTEMPTS:
         return _finish(row, Upload.State.FAILED, reason="the worker died each time")
-
-    def tell(stage: str, detail: str) -> None:
-        row.stages.append(_stage(stage, detail))
-        row.save(update_fields=["stages"])
-
+    row.stages = row.stages[:1]  # what an earlier try told is over
+    _tell(row, "taken")
     try:
-        outcome = upload(kept_file(row), name=row.name, by=row.by, is_check=row.is_check, tell=tell)
+        with (
+            default_storage.open(row.storage_name) as file,
+            load_upload(file, name=row.name, limits=limits(), known=known()) as loaded,
+        ):
+            _tell(row, "validated", _contents(loaded))
+            with transaction.atomic():
+                if row.is_check:
+                    outcome = check(loaded)
+                else:
+                    outcome = store(loaded, by=row.by, sent_at=row.created_at)
+                return _finish(
+                    row,
+                    outcome.state,
+                    bundle=outcome.bundle,
+                    challenge_version=outcome.challenge_version,
+                )
     except Refused as refused:
-        row.faults = refused.as_json()
-        return _finish(row, Upload.State.REFUSED)
+        return _finish(row, Upload.State.REFUSED, faults=refused.as_json())
+    except TakenOver:
+        raise
     except Exception as error:
         logger.exception("upload %s failed", row.pk)
         return _finish(row, Upload.State.FAILED, reason=f"{error!r}"[:2000])
-    row.bundle, row.challenge_version = outcome.bundle, outcome.challenge_version
-    row.stages.append(_stage(outcome.state.value, ""))
-    return _finish(row, outcome.state)
+
+
+def _finish(row: Upload, state: Upload.State, **ending: Any) -> Upload:
+    """Note how it ended, if the upload is still in these hands; else raise `TakenOver`."""
+    held = Upload.objects.filter(
+        pk=row.pk, state=Upload.State.WORKING, lease_expires_at=row.lease_expires_at
+    )
+    if not held.update(state=state, finished_at=timezone.now(), lease_expires_at=None, **ending):
+        raise TakenOver
+    if state != Upload.State.FAILED:  # what failed can be tried again
+        transaction.on_commit(partial(default_storage.delete, row.storage_name), robust=True)
+    row.refresh_from_db()
+    return row
+
+
+def _contents(loaded: Loaded) -> str:
+    if isinstance(loaded, LoadedChallenge):
+        return f"challenge {loaded.challenge.slug}"
+    total = sum(member.size for member in loaded.members.values())
+    files = len(loaded.members)
+    return f"match {loaded.manifest.match}, {files} file{'s' * (files != 1)}, {size(total)}"
+
+
+def _tell(row: Upload, stage: str, detail: str = "") -> None:
+    row.stages.append(_stage(stage, detail))
+    row.save(update_fields=["stages"])
 
 
 def _stage(stage: str, detail: str) -> dict[str, str]:
     return {"stage": stage, "at": timezone.now().isoformat(), "detail": detail}
-
-
-def _finish(row: Upload, state: Upload.State, reason: str = "") -> Upload:
-    row.state, row.reason, row.finished_at, row.lease_expires_at = (
-        state,
-        reason,
-        timezone.now(),
-        None,
-    )
-    row.save()
-    if state != Upload.State.FAILED:  # what failed can be tried again
-        kept_file(row).unlink(missing_ok=True)
-    return row
 
 
 def stranded() -> list[Upload]:
@@ -182,7 +220,7 @@ def stranded() -> list[Upload]:
 def retry(row: Upload, *, by: User) -> None:
     """Give a failed upload its attempts back."""
     retried = Upload.objects.filter(pk=row.pk, state=Upload.State.FAILED).update(
-        state=Upload.State.RECEIVED, attempts=0, reason=""
+        state=Upload.State.RECEIVED, attempts=0, stages=row.stages[:1], reason="", finished_at=None
     )
     if retried:
         audit.record(by, "retry_upload", row, {"state": row.state, "reason": row.reason})

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.db import transaction
+from django.utils import timezone
 
 from bouts import blobs, chunks
 from bouts.bundles.errors import Fault, Refused
@@ -93,23 +95,36 @@ def _refuse_frozen(challenge: Challenge, file: str, field: str) -> None:
 # Matches
 
 
-def store_bundle(loaded: LoadedBundle, *, by: User | None, is_sample: bool = False) -> Stored:
+def store_bundle(
+    loaded: LoadedBundle,
+    *,
+    by: User | None,
+    is_sample: bool = False,
+    sent_at: datetime | None = None,
+) -> Stored:
     """Store a match bundle whole, or raise `Refused` and store nothing.
 
     The same content as the live bundle's changes nothing. Other content under the same
-    match id becomes the live bundle; the one before stays, superseded.
+    match id becomes the live bundle; the one before stays, superseded. Of uploads that
+    overlap the one sent last is live in the end, whichever worker is done first; ``sent_at``
+    is now unless told otherwise.
     """
+    sent_at = sent_at or timezone.now()
     with transaction.atomic():
         match, version = _match(loaded, is_sample=is_sample)
+        is_overtaken = match.last_sent_at is not None and sent_at < match.last_sent_at
+        if not is_overtaken:
+            Match.objects.filter(pk=match.pk).update(last_sent_at=sent_at)
         live = match.bundles.filter(is_live=True).first()
         if live and live.digest == loaded.digest:
             return Stored(live, is_new=False)
-        if live:
-            match.bundles.filter(pk=live.pk).update(is_live=False)
+        if not is_overtaken:
+            match.bundles.filter(is_live=True).update(is_live=False)
         manifest = loaded.manifest
         bundle = Bundle(
             match=match,
-            number=live.number + 1 if live else 1,
+            number=match.bundles.count() + 1,
+            is_live=not is_overtaken,
             digest=loaded.digest,
             manifest=loaded.document,
             challenge_version=version,

@@ -57,6 +57,7 @@ class Match(models.Model):
     )
     exclusion_reason = models.TextField(blank=True)
     is_sample = models.BooleanField(default=False)
+    last_sent_at = models.DateTimeField(null=True)  # of its uploads the one sent last is live
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = MatchQuerySet.as_manager()
@@ -119,7 +120,7 @@ class Upload(models.Model):
     size = models.BigIntegerField()
     is_check = models.BooleanField(default=False)
     state = models.CharField(max_length=10, choices=State, default=State.RECEIVED)
-    # The stages gone through: [{"stage": "unpacked", "at": ISO time, "detail": "214 files"}].
+    # The stages gone through: [{"stage": "validated", "at": ISO time, "detail": "12 files"}].
     stages = models.JSONField(default=list)
     faults = models.JSONField(default=list)
     reason = models.TextField(blank=True)
@@ -139,3 +140,8 @@ class Upload(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("judging:upload_detail", args=[self.pk])
+
+    @property
+    def storage_name(self) -> str:
+        """Where the file waits until it was worked on, in the storage of the artifacts."""
+        return f"uploads/{self.pk}"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Case, IntegerField, Value, When
+from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
@@ -18,28 +18,31 @@ from judging.models import Step
 
 PER_PAGE = 50
 
+FAILED_FIRST = ~Q(state=Step.State.FAILED)  # false sorts before true
+
 
 @require_GET
 @operators_only
 def work_list(request: HttpRequest) -> HttpResponse:
-    """Unfinished steps, the failed ones first, then the oldest."""
-    rank = Case(
-        When(state=Step.State.FAILED, then=Value(0)), default=Value(1), output_field=IntegerField()
+    """Steps and uploads that are not through, the failed ones first, then the oldest."""
+    unfinished = Step.objects.exclude(state=Step.State.DONE)
+    states = dict(unfinished.values_list("state").annotate(Count("pk")).order_by())
+    rows = unfinished.select_related("bundle__match__agent", "bundle__match__challenge").defer(
+        "bundle__manifest", "bundle__hidden_words"
     )
-    unfinished = (
-        Step.objects.exclude(state=Step.State.DONE)
-        .select_related("bundle__match__agent__team", "bundle__match__challenge")
-        .order_by(rank, "created_at", "pk")
+    uploads = Upload.objects.filter(
+        state__in=[Upload.State.RECEIVED, Upload.State.WORKING, Upload.State.FAILED]
     )
     context = {
-        "page": Paginator(unfinished, PER_PAGE).get_page(request.GET.get("page")),
-        "counts": {
-            state.label: unfinished.filter(state=state).count()
+        "page": Paginator(rows.order_by(FAILED_FIRST, "created_at", "pk"), PER_PAGE).get_page(
+            request.GET.get("page")
+        ),
+        "counts": [
+            (state.label, states.get(state, 0))
             for state in (Step.State.FAILED, Step.State.RUNNING, Step.State.WAITING)
-        },
-        "uploads": Upload.objects.filter(
-            state__in=[Upload.State.RECEIVED, Upload.State.WORKING, Upload.State.FAILED]
-        ).select_related("by")[:PER_PAGE],
+        ],
+        "uploads": uploads.order_by(FAILED_FIRST, "created_at")[:PER_PAGE],
+        "upload_count": uploads.count(),
         "now": timezone.now(),
     }
     return render_page(request, "judging/work_list.html", context, partial="work")
@@ -48,8 +51,12 @@ def work_list(request: HttpRequest) -> HttpResponse:
 @require_POST
 @operators_only
 def step_requeue(request: HttpRequest, step_id: int) -> HttpResponse:
-    reason = request.POST.get("reason", "").strip() or "requeued from the work page"
-    step = steps.requeue(step_id, by=request.user, reason=reason)
+    """Start a step again; one that is done by now is left alone."""
+    row = get_object_or_404(Step, pk=step_id)
+    if row.state == Step.State.DONE:
+        messages.info(request, f"{row.get_name_display()} is done by now. Nothing was changed.")
+        return redirect("judging:work_list")
+    step = steps.requeue(step_id, by=request.user, reason="requeued from the work page")
     tasks.ring(step.bundle_id)
     messages.success(request, f"{step.get_name_display()} of {step.bundle.match} is queued again.")
     return redirect("judging:work_list")
