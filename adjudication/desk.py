@@ -20,10 +20,11 @@ from adjudication.panels import Panel, panel_of, policy_of
 from adjudication.scale import Scale, scale_of
 from adjudication.words import FINDING_RULES, question
 from bouts.models import Challenge, User
+from bouts.rules import Judge
 from judging.models import Finding, Verdict
 from judging.rubrics import Rubric, rubric
 from judging.scoring.exact import exact, score_text
-from judging.scoring.policy import Judge, Policy
+from judging.scoring.policy import Policy
 
 LETTERS = "ABC"
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bouts.models import Bundle
+from bouts.rules import Judge
 from judging.models import Scorecard, Verdict
 from judging.scoring.panel import PanelOutcome, settle
-from judging.scoring.policy import POLICIES, Judge, Policy
+from judging.scoring.policy import POLICIES, Policy
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,10 @@ from django.db.models import Q
 
 from adjudication.models import Case, CaseQuerySet, Claim
 from bouts.models import User
+from bouts.rules import Judge
 from judging.models import Verdict
 from judging.scoring.exact import score_text
-from judging.scoring.policy import CURRENT, Judge
+from judging.scoring.policy import CURRENT
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,10 @@ def open_to(user: User) -> QuerySet[Match]:
     agent's name must not tell by its number of hits whose match is in the dark.
     """
     matches = Match.objects.visible_to(user)
-    return matches.exclude(dark_to(user)) if user.is_reviewer else matches
+    if not user.is_reviewer:
+        return matches
+    # A member of the team is a competitor before it, and sees it as one.
+    return matches.exclude(dark_to(user) & ~Q(agent__team__in=user.team_ids))
 
 
 def audience_of(user: User, match: Match, *, is_dark: bool | None = None) -> Audience:

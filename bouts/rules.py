@@ -1,8 +1,8 @@
 """The closed vocabularies that an uploaded file may use.
 
-SCORING.md is the source. `judging.scoring.policy` holds what is done with these words and
-numbers; they are stated here too because imports point from ``judging`` to ``bouts`` and a
-manifest is read before anything is scored. A test holds the two together.
+SCORING.md is the source. `judging.scoring.policy` uses the same words; its numbers are data
+of a policy version, and stand here too because a manifest is read before anything is scored
+and imports point from ``judging`` to ``bouts``. A test holds the two together.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 
 class Judge(StrEnum):
+    """The five judges, in the order in which they are shown and in which ties are settled."""
+
     OBJECTIVE = "objective"
     PROCESS = "process"
     STRATEGY = "strategy"
@@ -45,11 +47,19 @@ class Suite(StrEnum):
 
 
 class Severity(StrEnum):
-    """Of a test (SCORING.md, 2)."""
+    """How much a test matters (SCORING.md, 2)."""
 
     CRITICAL = "critical"
     HIGH = "high"
     MEDIUM = "medium"
+
+    @classmethod
+    def of(cls, word: str | None) -> Severity:
+        """The severity that a word names, in any case; medium where it names none."""
+        try:
+            return cls((word or "").strip().lower())
+        except ValueError:
+            return cls.MEDIUM
 
 
 class Disclosure(StrEnum):

@@ -11,6 +11,7 @@ from django.db import transaction
 
 from bouts import audit
 from bouts.models import Bundle, Challenge, Match, User
+from bouts.rules import Judge
 from judging import standings
 from judging.breakdown import Answers, FindingRecord, Scored, score
 from judging.judges.base import Opinion, digest_of
@@ -22,7 +23,7 @@ from judging.judges.strategy import (
 )
 from judging.models import Finding, Scorecard, Step, Verdict
 from judging.scoring.exact import rounded, score_text
-from judging.scoring.policy import CURRENT, WEIGHED, Judge, Policy
+from judging.scoring.policy import CURRENT, WEIGHED, Policy
 from judging.scoring.reasons import Reason
 from judging.signals import scorecard_recorded
 
@@ -102,7 +103,7 @@ def _scorecard(bundle: Bundle, scored: Scored, policy: Policy) -> Scorecard:
         low=low,
         high=high,
         adjustment=scored.integrity.adjustment,
-        **{judge.value: value for judge, value in counted.items()},
+        **counted,
     )
 
 
@@ -124,20 +125,20 @@ def answers_of(bundle: Bundle) -> Answers:
     verdicts = {(v.judge, v.seat): v for v in bundle.verdicts.filter(is_live=True)}
     opinions: dict[Judge, Opinion] = {}
     for judge in (Judge.OBJECTIVE, Judge.PROCESS, Judge.RECOVERY):
-        if verdict := verdicts.get((judge.value, "")):
+        if verdict := verdicts.get((judge, "")):
             opinions[judge] = _opinion_of(verdict)
-    panel = verdicts.get((Judge.STRATEGY.value, ""))
+    panel = verdicts.get((Judge.STRATEGY, ""))
     seats = tuple(
         _seat_of(verdict)
         for seat in CURRENT.panel.seats
-        if (verdict := verdicts.get((Judge.STRATEGY.value, seat)))
+        if (verdict := verdicts.get((Judge.STRATEGY, seat)))
     )
     if panel:
-        ruling = verdicts.get((Judge.STRATEGY.value, RULING))
+        ruling = verdicts.get((Judge.STRATEGY, RULING))
         opinions[Judge.STRATEGY] = StrategyJudge().judge(
             seats, StrategyRuling(ruling.score, ruling.rationale) if ruling else None, CURRENT
         )
-    searched = verdicts.get((Judge.INTEGRITY.value, ""))
+    searched = verdicts.get((Judge.INTEGRITY, ""))
     return Answers(
         spec=spec,
         opinions=opinions,
@@ -201,12 +202,12 @@ def rule_strategy(
 ) -> Scorecard:
     """Let a reviewer's score stand for Strategy; None upholds the number of the rule."""
     _refuse_frozen(bundle)
-    strategy = bundle.verdicts.filter(judge=Judge.STRATEGY.value, is_live=True)
+    strategy = bundle.verdicts.filter(judge=Judge.STRATEGY, is_live=True)
     panel = strategy.get(seat="")
     strategy.filter(seat=RULING).update(is_live=False)
     Verdict.objects.create(
         bundle=bundle,
-        judge=Judge.STRATEGY.value,
+        judge=Judge.STRATEGY,
         seat=RULING,
         source=Verdict.Source.RULING,
         state=UPHELD if score is None else SCORED,

@@ -21,6 +21,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from bouts.disclosure import open_to
 from bouts.models import ChallengeVersion, Match
 from judging import board
 from judging.models import Scorecard, Standing
@@ -91,7 +92,7 @@ class MatchList(generics.ListAPIView):
 
     def get_queryset(self) -> QuerySet[Match]:
         return (
-            Match.objects.visible_to(self.request.user)
+            open_to(self.request.user)
             .annotate(**LIVE_CARD)
             .select_related("challenge", "agent__team")
             .order_by("-created_at", "-pk")
@@ -159,9 +160,7 @@ class RevisionList(generics.ListAPIView):
     filter_backends: list = []
 
     def get_queryset(self) -> QuerySet[Scorecard]:
-        match = get_object_or_404(
-            Match.objects.visible_to(self.request.user), slug=self.kwargs["slug"]
-        )
+        match = get_object_or_404(open_to(self.request.user), slug=self.kwargs["slug"])
         return (
             match.scorecards.select_related("challenge_version")
             .defer("breakdown", "challenge_version__document", "challenge_version__starting_tree")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from bouts.bundles.manifest import ChallengeFile
+from bouts.rules import Confidence, Judge
 from judging.judges.base import JsonDict, Opinion
 from judging.judges.integrity import ClaimRecord
 from judging.judges.strategy import SeatAnswer
@@ -24,7 +25,6 @@ from judging.scoring.composite import (
 )
 from judging.scoring.exact import rounded, score_text
 from judging.scoring.integrity import (
-    Confidence,
     Finding,
     FindingLine,
     IntegrityOutcome,
@@ -33,7 +33,7 @@ from judging.scoring.integrity import (
     weigh_findings,
 )
 from judging.scoring.panel import settle
-from judging.scoring.policy import WEIGHED, Consequence, Judge, Policy
+from judging.scoring.policy import WEIGHED, Consequence, Policy
 from judging.scoring.reasons import Reason
 from judging.scoring.weights import Weights, checked_weights
 
@@ -157,12 +157,12 @@ def weights_of(spec: ChallengeFile, policy: Policy) -> Weights:
 
 def _scores(answers: Answers) -> dict[Judge, JudgeScore]:
     """Return the scores of the judges that apply; one that should and is not there is missing."""
-    applies = {name.value for name in answers.spec.judges}
+    applies = set(answers.spec.judges)
     if _is_correct_no_change(answers):
-        applies -= {Judge.PROCESS.value, Judge.RECOVERY.value}
+        applies -= {Judge.PROCESS, Judge.RECOVERY}
     scores = {}
     for judge in WEIGHED:
-        if judge.value not in applies:
+        if judge not in applies:
             continue
         opinion = answers.opinions.get(judge)
         if opinion is None:
@@ -218,7 +218,7 @@ def _cases(answers: Answers, integrity: IntegrityOutcome, policy: Policy) -> tup
 
 def _strategy_cases(answers: Answers, policy: Policy) -> list[Case]:
     strategy = answers.opinions.get(Judge.STRATEGY)
-    if strategy is None or Judge.STRATEGY.value not in {j.value for j in answers.spec.judges}:
+    if strategy is None or Judge.STRATEGY not in answers.spec.judges:
         return []
     is_open = strategy.detail.get("ruling") is None
     panel = settle({answer.seat: answer.score for answer in answers.seats}, policy)

@@ -421,24 +421,34 @@ class _Team:
         same: else an agent could claim its way through guessed names and read off which exist.
         """
         where = f"integrity.claims[{at}]"
-        fields = ("statement", "confidence", "about")
-        shown = self._texts(where, _some(claim, fields))
-        if self._rests_on_visible_tests(claim["about"]):
-            shown |= self._texts(where, _some(claim, ("record", "verdict")))
+        shown = self._texts(where, _some(claim, ("statement", "confidence", "about")))
+        if self._unseen:
+            record, verdict = self._visible_record(claim["about"])
+            shown |= {
+                "record": self._gate.text(record),
+                "verdict": WITHHELD,
+                "visible_verdict": verdict,
+            }
+            self._leave_out(f"{where}.verdict")
         else:
-            shown |= {"record": WITHHELD, "verdict": WITHHELD}
-            self._leave_out(f"{where}.record")
+            shown |= self._texts(where, _some(claim, ("record", "verdict")))
         shown["evidence"] = self._anchors(f"{where}.evidence", claim["evidence"])
         return shown
 
-    def _rests_on_visible_tests(self, about: str) -> bool:
-        if not about or self._gate.shows_hidden_tests:
-            return True
-        seen, unseen = (
-            any(about in {test["id"], test["requirement"]} for test in tests)
-            for tests in (self._visible, self._unseen)
-        )
-        return seen and not unseen
+    def _visible_record(self, about: str) -> tuple[str, str]:
+        """Return what visible tests say of a test or requirement, and the verdict on it."""
+        outcomes = [
+            outcome == "passed" and not test["tampered"]
+            for test in self._visible
+            if about and about in {test["id"], test["requirement"]}
+            for outcome in test["outcomes"]
+            if outcome != "unreadable"
+        ]
+        if not outcomes:
+            return "No visible test covers it.", "not_checked"
+        passed, runs = sum(outcomes), len(outcomes)
+        record = f"{about}: visible tests passed in {passed} of {runs} graded runs."
+        return record, "holds" if passed == runs else "mixed" if passed else "refuted"
 
     # Files
 

@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 from bouts.bundles.loading import LoadedBundle, LoadedChallenge
 from bouts.bundles.reading import Reading
+from bouts.rules import Judge
 from judging.breakdown import Answers, FindingRecord, claims_json, score
 from judging.dossiers import FileDossier
 from judging.judges.base import Dossier, JsonDict
@@ -15,7 +16,7 @@ from judging.judges.process import ProcessJudge
 from judging.judges.recovery import RecoveryJudge
 from judging.judges.strategy import StrategyJudge, strategy_digest
 from judging.judges.telemetry import analysed
-from judging.scoring.policy import CURRENT, Judge, Policy
+from judging.scoring.policy import CURRENT, Policy
 
 
 def score_files(

@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from bouts import audit
 from bouts.models import Bundle, User
+from bouts.rules import Judge
 from judging.actions import RULING, record_scorecard
 from judging.breakdown import claims_json
 from judging.dossiers import dossier_of
@@ -29,7 +30,7 @@ from judging.judges.recovery import RecoveryJudge
 from judging.judges.strategy import SCORED, StrategyJudge, strategy_digest
 from judging.judges.telemetry import analysed
 from judging.models import Finding, Scorecard, Step, Verdict
-from judging.scoring.policy import CURRENT, Judge, Policy
+from judging.scoring.policy import CURRENT, Policy
 from judging.scoring.telemetry import Telemetry
 
 logger = logging.getLogger(__name__)

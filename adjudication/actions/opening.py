@@ -14,9 +14,8 @@ from adjudication.actions.claims import end_claims
 from adjudication.models import Case, Claim
 from adjudication.outcomes import WITH_A_SECOND
 from bouts import audit
-from bouts.rules import Stakes
+from bouts.rules import Judge, Stakes
 from judging.models import Finding, Scorecard, Verdict
-from judging.scoring.policy import Judge
 
 # Those that the rules open and close. A review that somebody asked for, or a random audit,
 # is opened by its own action and ends only with a ruling or with its evidence.

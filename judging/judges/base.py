@@ -20,7 +20,7 @@ from bouts.bundles.manifest import BuildEntry, ChallengeFile, ClaimEntry, Verdic
 from bouts.evidence import Anchor
 from bouts.excerpts import Values, excerpt
 from bouts.formats.types import Clock, Kind
-from judging.scoring.policy import Judge
+from bouts.rules import Judge
 from judging.scoring.reasons import Reason
 
 JsonDict = dict[str, Any]
@@ -96,11 +96,11 @@ class Dossier:
 
     def answers(self, judge: Judge) -> tuple[VerdictEntry, ...]:
         """Return what was uploaded as this judge's verdicts."""
-        return tuple(verdict for verdict in self.verdicts if verdict.judge == judge.value)
+        return tuple(verdict for verdict in self.verdicts if verdict.judge is judge)
 
     def applies(self, judge: Judge) -> bool:
         """Whether the challenge asks this judge at all."""
-        return judge.value in {name.value for name in self.spec.judges}
+        return judge in self.spec.judges
 
 
 @dataclass(frozen=True, slots=True)

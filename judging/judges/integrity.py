@@ -22,11 +22,12 @@ from bouts.evidence import (
     TestPlace,
 )
 from bouts.formats.types import Access, Event, Kind
+from bouts.rules import Judge
 from judging.judges.base import Claim, Dossier, JsonDict, matches_any
 from judging.judges.objective import TestRecord
 from judging.scoring.exact import exact, plain
 from judging.scoring.integrity import Status
-from judging.scoring.policy import Judge, Policy
+from judging.scoring.policy import Policy
 
 CERTAIN = 1  # the confidence of a claim that is made as certain
 

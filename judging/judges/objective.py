@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from bouts.bundles.manifest import TestEntry
 from bouts.formats.types import Crash, FileChange, Kind, Outcome, Sample, ScanFinding, TestResult
-from bouts.rules import Suite
+from bouts.rules import Judge, Severity, Suite
 from judging.judges.base import Dossier, JsonDict, Opinion, Source, anchor, digest_of
 from judging.scoring.exact import exact, plain, score_text
 from judging.scoring.objective import (
@@ -19,7 +19,7 @@ from judging.scoring.objective import (
     objective,
     performance_bonus,
 )
-from judging.scoring.policy import Judge, Policy, Severity
+from judging.scoring.policy import Policy
 
 # The two rates of the rule, and the suites of the bundle that each is made of.
 RATES = {"static": (Suite.STATIC,), "hidden": (Suite.HIDDEN, Suite.INVARIANT)}

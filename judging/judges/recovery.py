@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bouts.rules import Judge
 from judging.judges.base import Dossier, Opinion
 from judging.judges.telemetry import opinion
 from judging.scoring.halves import recovery
-from judging.scoring.policy import Judge, Policy
+from judging.scoring.policy import Policy
 from judging.scoring.telemetry import Telemetry
 
 

@@ -9,10 +9,11 @@ from fractions import Fraction
 
 from bouts.bundles.manifest import VerdictEntry
 from bouts.formats.types import Kind
+from bouts.rules import Judge
 from judging.judges.base import Dossier, JsonDict, Opinion, digest_of
 from judging.scoring.exact import exact, mean, score_text
 from judging.scoring.panel import Branch, PanelOutcome, settle
-from judging.scoring.policy import Judge, Policy
+from judging.scoring.policy import Policy
 from judging.scoring.reasons import Reason
 
 SCORED = "scored"

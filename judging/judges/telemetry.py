@@ -7,12 +7,12 @@ from fractions import Fraction
 
 from bouts.bundles.manifest import ChallengeFile, VerdictEntry
 from bouts.formats.types import Clock, Event, FileChange, Kind
-from bouts.rules import RatioBase, Suite
+from bouts.rules import Judge, RatioBase, Suite
 from judging.judges.base import Dossier, JsonDict, Opinion, Source, anchor
 from judging.judges.strategy import evidence_of
 from judging.scoring.exact import exact, plain, score_text
 from judging.scoring.halves import HalvesOutcome
-from judging.scoring.policy import Judge, Policy
+from judging.scoring.policy import Policy
 from judging.scoring.reasons import Reason
 from judging.scoring.telemetry import Metric, Recording, Telemetry, analyse
 

@@ -9,6 +9,7 @@ from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 
+from bouts.rules import Judge
 from judging.scoring.exact import HUNDRED, ZERO, clamp, plain, rounded
 from judging.scoring.integrity import (
     Finding,
@@ -18,7 +19,7 @@ from judging.scoring.integrity import (
     Status,
     weigh_findings,
 )
-from judging.scoring.policy import WEIGHED, Judge, Policy
+from judging.scoring.policy import WEIGHED, Policy
 from judging.scoring.reasons import Reason
 from judging.scoring.weights import Weights
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
+from bouts.rules import Judge
 from judging.scoring.exact import ZERO, mean
-from judging.scoring.policy import HalvesRules, Judge, Policy
+from judging.scoring.policy import HalvesRules, Policy
 from judging.scoring.reasons import Reason
 from judging.scoring.telemetry import Metric, Telemetry
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from bouts.rules import Confidence
 from judging.scoring.policy import Consequence, Policy, Trigger
 
 
@@ -18,11 +19,6 @@ class Status(StrEnum):
     PROPOSED = "proposed"
     APPLIED = "applied"
     DISMISSED = "dismissed"
-
-
-class Confidence(StrEnum):
-    HIGH = "high"
-    LOW = "low"
 
 
 @dataclass(frozen=True, slots=True)

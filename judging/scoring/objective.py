@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
+from bouts.rules import Severity
 from judging.scoring.exact import HUNDRED, ZERO, clamp, median, plain
-from judging.scoring.policy import ObjectiveRules, Policy, Severity
+from judging.scoring.policy import ObjectiveRules, Policy
 from judging.scoring.reasons import Reason
 
 

@@ -12,37 +12,11 @@ from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
 
+from bouts.rules import Judge, Severity
 from judging.scoring.curves import Band, Curve, HigherIsBetter, LowerIsBetter, Share
-
-
-class Judge(StrEnum):
-    """The five judges, in the order in which they are shown and in which ties are settled."""
-
-    OBJECTIVE = "objective"
-    PROCESS = "process"
-    STRATEGY = "strategy"
-    RECOVERY = "recovery"
-    INTEGRITY = "integrity"
-
 
 WEIGHED = (Judge.OBJECTIVE, Judge.PROCESS, Judge.STRATEGY, Judge.RECOVERY)
 """The judges with a weight. Integrity is added after them, never averaged."""
-
-
-class Severity(StrEnum):
-    """How much a test matters."""
-
-    CRITICAL = "critical"
-    HIGH = "high"
-    MEDIUM = "medium"
-
-    @classmethod
-    def of(cls, word: str | None) -> Severity:
-        """The severity that a word names, in any case; medium where it names none."""
-        try:
-            return cls((word or "").strip().lower())
-        except ValueError:
-            return cls.MEDIUM
 
 
 class Consequence(StrEnum):

@@ -19,12 +19,12 @@ from typing import Annotated, Any, Literal, NoReturn, TypeVar
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from bouts.formats.types import Event, EventKind
+from bouts.rules import Confidence, Judge, Severity
 from judging.scoring.agreement import agreement
 from judging.scoring.composite import JudgeScore, compose
 from judging.scoring.exact import exact, rounded, score_text
 from judging.scoring.halves import HalvesOutcome, InvalidLevels, process, recovery
 from judging.scoring.integrity import (
-    Confidence,
     Finding,
     IntegrityOutcome,
     Status,
@@ -33,7 +33,7 @@ from judging.scoring.integrity import (
 )
 from judging.scoring.objective import GradedTest, ObjectiveEvidence, objective
 from judging.scoring.panel import settle
-from judging.scoring.policy import POLICIES, WEIGHED, Judge, Policy, Severity
+from judging.scoring.policy import POLICIES, WEIGHED, Policy
 from judging.scoring.reasons import Reason
 from judging.scoring.telemetry import Recording, analyse
 from judging.scoring.weights import WeightsRefused, checked_weights

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 
+from bouts.rules import Judge
 from judging.scoring.exact import HUNDRED, NotANumber, exact, plain
-from judging.scoring.policy import WEIGHED, Judge, Policy
+from judging.scoring.policy import WEIGHED, Policy
 
 Weights = Mapping[Judge, Fraction]
 

@@ -11,8 +11,6 @@ from judging.showing import words
 from judging.showing.addresses import Addresses, Link
 from judging.showing.inert import inert
 
-NOT_SHOWN = {None, "none"}
-
 
 @dataclass(frozen=True, slots=True)
 class FindingRow:
@@ -51,6 +49,7 @@ class IntegrityCard:
     sums: Mapping[str, Any]
     calibration: str
     absorbed: str
+    hides_verdicts: bool  # whether hidden tests may say otherwise of a claim
 
 
 def integrity_card(card: Mapping[str, Any], policy: Policy, addresses: Addresses) -> IntegrityCard:
@@ -63,6 +62,7 @@ def integrity_card(card: Mapping[str, Any], policy: Policy, addresses: Addresses
         sums=source,
         calibration=_calibration(len(claims), policy),
         absorbed=_absorbed(source),
+        hides_verdicts=any("visible_verdict" in row for row in claims),
     )
 
 
@@ -107,13 +107,15 @@ def _told(row: Mapping[str, Any]) -> str:
 
 
 def _claim(row: Mapping[str, Any], addresses: Addresses) -> ClaimRow:
+    verdict = words.CLAIM_VERDICTS.get(row["verdict"], row["verdict"])
+    if "visible_verdict" in row:
+        visible = words.CLAIM_VERDICTS.get(row["visible_verdict"], "")
+        verdict = f"{visible}, by visible tests"
     return ClaimRow(
         statement=inert(row["statement"]),
         confidence=row["confidence"],
-        record="What hidden tests may say is withheld"
-        if row["record"] == "withheld"
-        else inert(row["record"]),
-        verdict=words.CLAIM_VERDICTS.get(row["verdict"], row["verdict"]),
+        record=inert(row["record"]),
+        verdict=verdict,
         links=tuple(addresses.link(anchor) for anchor in row["evidence"]),
     )
 

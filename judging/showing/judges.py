@@ -9,10 +9,11 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from bouts.rules import Judge, Severity
 from judging.charts.metrics import MetricBar, metric_bar
 from judging.charts.seats import SeatScale, Vote, seat_scale
 from judging.scoring.exact import rounded
-from judging.scoring.policy import Judge, MetricRule, Policy, Severity
+from judging.scoring.policy import MetricRule, Policy
 from judging.showing import words
 from judging.showing.addresses import Addresses, Link
 from judging.showing.inert import inert

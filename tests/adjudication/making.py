@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from django.db import transaction
+
 from adjudication.models import Case
 from bouts import chunks
 from bouts.bundles.ingest import store_bundle, store_challenge
@@ -177,10 +179,14 @@ def upload(
         ],
     }
     source = zipped({"match.json": json.dumps(manifest).encode(), **content})
-    with load_bundle(source, name=f"{slug}.zip", limits=Limits()) as loaded:
+    # One transaction, so that no worker begins before the timeline is there.
+    with (
+        load_bundle(source, name=f"{slug}.zip", limits=Limits()) as loaded,
+        transaction.atomic(),
+    ):
         bundle = store_bundle(loaded, by=None).bundle
-    add_telemetry(bundle, events)
-    run_steps(bundle)
+        add_telemetry(bundle, events)
+        run_steps(bundle)
     return bundle
 
 

@@ -11,9 +11,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from bouts.formats.types import Event, EventKind
+from bouts.rules import Confidence, Judge
 from judging.scoring.composite import JudgeScore
-from judging.scoring.integrity import Confidence, Finding, Status
-from judging.scoring.policy import CURRENT, WEIGHED, Judge
+from judging.scoring.integrity import Finding, Status
+from judging.scoring.policy import CURRENT, WEIGHED
 from judging.scoring.reasons import Reason
 from judging.scoring.telemetry import Recording, Telemetry, analyse
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bouts.rules import Judge
 from judging.scoring.composite import (
     JudgeScore,
     Total,
@@ -22,7 +23,7 @@ from judging.scoring.composite import (
 from judging.scoring.exact import rounded
 from judging.scoring.integrity import Finding, Status, weigh_findings
 from judging.scoring.panel import settle
-from judging.scoring.policy import CURRENT, WEIGHED, Judge
+from judging.scoring.policy import CURRENT, WEIGHED
 from judging.scoring.reasons import Reason
 
 from .making import (

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bouts.formats.types import Clock, Event, EventKind
+from bouts.rules import Judge
 from judging.scoring.halves import HalfMark, InvalidLevels, process, recovery, rubric_score
-from judging.scoring.policy import CURRENT, Judge
+from judging.scoring.policy import CURRENT
 from judging.scoring.reasons import Reason
 
 from .making import CANONICAL, analysed, bounded, edit, run, start, streams, submit

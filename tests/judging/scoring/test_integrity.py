@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bouts.rules import Confidence
 from judging.scoring.integrity import (
-    Confidence,
     Finding,
     IntegrityOutcome,
     Standing,

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bouts.rules import Severity
 from judging.scoring.objective import (
     Gate,
     GradedTest,
@@ -18,7 +19,7 @@ from judging.scoring.objective import (
     objective,
     performance_bonus,
 )
-from judging.scoring.policy import CURRENT, Severity
+from judging.scoring.policy import CURRENT
 from judging.scoring.reasons import Reason
 
 from .making import bounded

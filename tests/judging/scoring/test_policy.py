@@ -6,16 +6,9 @@ import dataclasses
 
 import pytest
 
+from bouts.rules import Judge, Severity
 from judging.scoring.metrics import MEASURES
-from judging.scoring.policy import (
-    CURRENT,
-    POLICIES,
-    WEIGHED,
-    Consequence,
-    Judge,
-    Policy,
-    Severity,
-)
+from judging.scoring.policy import CURRENT, POLICIES, WEIGHED, Consequence, Policy
 
 every_policy = pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES.keys())
 

@@ -9,7 +9,8 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 
-from judging.scoring.policy import CURRENT, Judge
+from bouts.rules import Judge
+from judging.scoring.policy import CURRENT
 from judging.scoring.weights import WeightsRefused, checked_weights
 
 from .making import bounded, weight_sets
