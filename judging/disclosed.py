@@ -22,6 +22,12 @@ JsonDict = dict[str, Any]
 STATUS = ("match", "revision", "policy", "challenge_version", "status")
 SCORE = ("total", "reason", "base", "adjustment", "band")
 JUDGE_SCORE = ("raw", "counted", "weight", "effective_weight", "points", "anchored", "reason")
+LEDGER_ROW = (
+    "row", "points", "why", "finding", "raw", "counted", "weight", "anchored", "provisional",
+)  # fmt: skip
+METRIC = ("value", "score", "reason", "reason_text", "good", "how", "episode_count")
+SPEED = ("name", "baseline_s", "median_s", "bonus", "reason", "artifact")
+CRITICAL_FINDING = ("rule", "path", "line", "message", "artifact")
 # Marks that say no more than a leaderboard row does.
 PUBLIC_MARKS = frozenset({"reduced", "incomplete", "reduced_evidence", "flagged", "warned", "held"})
 APPLIED = "applied"
@@ -141,9 +147,10 @@ class _Team:
     def copy(self) -> JsonDict:
         source, judges = self._source, self._source["judges"]
         shown: JsonDict = {
-            **_some(source, (*STATUS, *SCORE, "range")),
+            **_some(source, (*STATUS, *SCORE)),
+            "range": source["range"] and _some(source["range"], ("low", "high")),
             "marks": list(source["marks"]),
-            "ledger": self._texts("ledger", source["ledger"]),
+            "ledger": self._texts("ledger", [_some(row, LEDGER_ROW) for row in source["ledger"]]),
             "judges": {
                 "objective": self._objective_card(judges["objective"]),
                 "process": self._telemetry_card("process", judges["process"]),
@@ -189,8 +196,21 @@ class _Team:
             return blank | ({"excerpt": WITHHELD} if "excerpt" in anchor else {})
         shown = _some(anchor, ("artifact", "place"))
         if "excerpt" in anchor:
-            shown["excerpt"] = self._texts(f"{where}.excerpt", anchor["excerpt"])
+            shown["excerpt"] = self._excerpt(f"{where}.excerpt", anchor)
         return shown
+
+    def _excerpt(self, where: str, anchor: Mapping[str, Any]) -> str:
+        """Show an excerpt where its file may be shown, and of a sandbox log each line by itself.
+
+        Of a file that quotes a hidden test somewhere, an excerpt may be the part that stands
+        beside the quotation. Its link leads to the whole value, which is looked at again.
+        """
+        row = self._files[anchor["artifact"]]
+        is_shown = self._gate.shows_file(row["kind"], quotes_hidden=row["quotes_hidden"])
+        if is_shown or row["kind"] == Kind.SANDBOX:
+            return self._texts(where, anchor["excerpt"])
+        self._leave_out(where)
+        return WITHHELD
 
     def _shows_place(self, path: str, place: str) -> bool:
         if not self._shows_values(path):
@@ -234,8 +254,10 @@ class _Team:
         where = "judges.objective"
         card["crashes"] = self._crashes(f"{where}.crashes", judge["crashes"])
         card["critical_findings"] = self._scan(judge["critical_findings"])
-        card["performance"] = self._texts(f"{where}.performance", judge["performance"])
-        card["scans"] = self._texts(f"{where}.scans", judge["scans"])
+        speed = judge["performance"]
+        card["performance"] = speed and self._texts(f"{where}.performance", _some(speed, SPEED))
+        scans = [_some(scan, ("artifact", "readable", "reason")) for scan in judge["scans"]]
+        card["scans"] = self._texts(f"{where}.scans", scans)
         card["evidence"] = self._objective_evidence()
         # Names without their suite: a hidden test that no list names would be among them. And
         # scores by run tell which runs a hidden test failed in.
@@ -255,7 +277,7 @@ class _Team:
             "tests": [self._visible_test(test) for test in self._visible],
             "build": build and {"ok": build["ok"], "log": self._path(build["log"])},
             "logs": [
-                {**log, "artifact": self._path(log["artifact"])}
+                {**_some(log, ("suite", "run")), "artifact": self._path(log["artifact"])}
                 for log in source["logs"]
                 if self._gate.shows_suite(log["suite"])
             ],
@@ -302,7 +324,15 @@ class _Team:
         return shown
 
     def _scan(self, findings: Sequence[Mapping[str, Any]]) -> list[JsonDict]:
-        return self._texts("judges.objective.critical_findings", list(findings))
+        """Copy the scanner's findings; of one that quotes a hidden test only that it costs."""
+        shown = []
+        for at, finding in enumerate(findings):
+            if any(self._quotes(text) for text in finding.values() if isinstance(text, str)):
+                self._leave_out(f"judges.objective.critical_findings[{at}]")
+                shown.append({**dict.fromkeys(CRITICAL_FINDING), "message": WITHHELD})
+            else:
+                shown.append(_texts(self._gate, _some(finding, CRITICAL_FINDING)))
+        return shown
 
     def _telemetry_card(self, name: str, judge: Mapping[str, Any]) -> JsonDict:
         where = f"judges.{name}"
@@ -314,7 +344,7 @@ class _Team:
         card["telemetry"] = self._path(judge["telemetry"])
         card["metrics"] = {
             metric: {
-                **self._texts(f"{where}.metrics.{metric}", {**found, "episodes": []}),
+                **self._texts(f"{where}.metrics.{metric}", _some(found, METRIC)),
                 "episodes": [
                     {
                         **self._texts(f"{where}.metrics.{metric}", _some(one, ("text", "seconds"))),
@@ -359,7 +389,10 @@ class _Team:
         card["evidence"] = self._anchors("judges.strategy.evidence", judge["evidence"])
         if "seats" not in judge:
             return card
-        card["ruling"] = judge["ruling"] and self._texts("judges.strategy.ruling", judge["ruling"])
+        ruling = judge["ruling"]
+        card["ruling"] = ruling and self._texts(
+            "judges.strategy.ruling", _some(ruling, ("score", "reason"))
+        )
         names = self._seat_names(judge["seats"])
         by_name = sorted(judge["seats"], key=lambda seat: names[seat["seat"]])
         card["seats"] = [
@@ -488,10 +521,13 @@ class _Team:
         if not self._shows_values(row["path"]):
             self._leave_out(f"artifacts[{row['path']}]")
             return {**shown, "digest": None, "raw": False}
-        fields = ("format_version", "reason", "place", "clock", "counts", "notes")
+        where = f"artifacts[{row['path']}]"
+        fields = ("format_version", "reason", "place", "clock", "counts")
+        notes = [_some(note, ("text", "place")) for note in row["notes"]]
         return {
             **shown,
-            **self._texts(f"artifacts[{row['path']}]", _some(row, fields)),
+            **self._texts(where, _some(row, fields)),
+            "notes": self._texts(f"{where}.notes", notes),
             "digest": row["digest"],
             "raw": self._gate.shows_file(row["kind"], quotes_hidden=row["quotes_hidden"]),
         }

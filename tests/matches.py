@@ -87,6 +87,8 @@ def write_bundle(
     findings: Sequence[Mapping[str, Any]] = (),
     claims: Sequence[Mapping[str, Any]] = (),
     files: Mapping[str, tuple[str, str | bytes]] | None = None,
+    diff: str = DIFF,
+    hidden_log: str = "",
     **manifest: Any,
 ) -> Path:
     """Write a bundle's folder. ``files`` maps further paths to (kind, content)."""
@@ -102,9 +104,11 @@ def write_bundle(
         for number, results in enumerate(runs, start=1):
             text = results if isinstance(results, str) else junit(results)
             log = f"{suite}-{number}.log"
-            (folder / log).write_text(f"run {number} of {suite}\n")
+            (folder / log).write_text(
+                f"run {number} of {suite}\n{hidden_log if suite == 'hidden' else ''}"
+            )
             add(f"{suite}-{number}.xml", text, kind="tests", suite=suite, run=number, log=log)
-    add("final.diff", DIFF, kind="diff")
+    add("final.diff", diff, kind="diff")
     for path, (kind, content) in (files or {}).items():
         add(path, content, kind=kind)
     answers = list(panel(70, 75, 80) if verdicts is None else verdicts)
