@@ -23,8 +23,6 @@ TEXT_LIMIT = 16_000  # characters kept of what was said
 OUTPUT_LIMIT = 8_000  # characters kept of what came back
 COMMAND_LIMIT = 8_000
 NAME_LIMIT = 200  # characters of a tool's name and a call's own id
-MAX_KNOWN_RUNS = 500  # test commands whose last results are remembered
-MAX_KNOWN_TESTS = 2_000  # of each
 
 # Arguments that do not change what a call does.
 _INCIDENTAL = frozenset({"description", "explanation", "security_risk", "timeout"})
@@ -63,7 +61,6 @@ class Recorder:
         self._parsed_runs = 0
         self._folder = posixpath.normpath(folder) if folder else None
         self._contents = Contents()
-        self._known_runs: dict[str, _KnownRun] = {}
         self._has_started = False
 
     def message(self, moment: Moment, pointer: str, output: str = "", *, by_user: bool) -> Event:
@@ -154,26 +151,12 @@ class Recorder:
         return changes
 
     def _add_results(self, fields: dict[str, Any], output: str) -> None:
-        """Add the results that a test command printed, if any.
-
-        A quiet run names only what failed. Where the same command ran before over as many
-        tests, whatever it named then and does not name now has passed.
-        """
+        """Add the results that a test command printed; a quiet run names only what failed."""
         run = parse_test_output(output)
         if run is None:
             return
         self._parsed_runs += 1
-        signature = fields["signature"]
-        total = (run.passed or 0) + (run.failed or 0)
-        known = self._known_runs.get(signature)
-        if known and known.total == total and len(run.results) < total:
-            missing = [test for test in known.tests if test not in run.results]
-            for test in missing[: total - len(run.results)]:
-                run.add(test, passed=True)
-        if known or len(self._known_runs) < MAX_KNOWN_RUNS:
-            tests = tuple(run.results)[:MAX_KNOWN_TESTS]
-            self._known_runs[signature] = _KnownRun(total, tests)
-        fields.update(results=run.results, passed=run.passed, failed=run.failed)
+        fields.update(results=run.results or None, passed=run.passed, failed=run.failed)
         # The code may be of the pipeline's last command, such as `tail`.
         fields["ok"] = fields["ok"] is not False and not run.failed
 
@@ -199,14 +182,6 @@ class Recorder:
             raw=pointer,
             **fields,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class _KnownRun:
-    """What a test command told when it last ran."""
-
-    total: int
-    tests: tuple[str, ...]
 
 
 def _signature(call: Call, action: Action) -> str:

@@ -40,14 +40,17 @@ class ParsedRun:
 
 
 def parse_test_output(text: str) -> ParsedRun | None:
-    """Return what a test command's output tells; None where it tells no result at all."""
+    """Return what a test command's output tells; None where it tells of no run at all.
+
+    A run that collected nothing tells just that: none passed, none failed.
+    """
     text = _COLOURS.sub("", text[-MAX_OUTPUT_CHARS:]).replace("\r\n", "\n")
     for parse in _PARSERS:
         run = parse(text)
         if run.passed is None and run.results:
             passed = sum(run.results.values())
             run.count(passed, len(run.results) - passed)
-        if run.passed or run.failed:
+        if run.passed is not None:
             return run
     return None
 
@@ -65,7 +68,7 @@ _PYTEST_RESULT = re.compile(
     re.MULTILINE,
 )
 _PYTEST_SUM = re.compile(
-    r"^=* ?((?:\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?|rerun)"
+    r"^=* ?(no tests ran|(?:\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?|rerun)"
     r"(?:, )?)+) in [\d.]+s\b",
     re.MULTILINE,
 )

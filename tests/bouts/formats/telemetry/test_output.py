@@ -134,19 +134,31 @@ def test_each_runner_is_understood(
 @pytest.mark.parametrize(
     "text",
     [
-        "",
         "no tests ran in 0.01s",
         "3 deselected in 0.01s",
-        "2 skipped in 0.01s",
-        "ERROR: file or directory not found: tests",
+        "=== 2 skipped in 0.01s ===",
         "Ran 0 tests in 0.000s\n\nOK",
-        "?   \tpkg\t[no test files]",
         "test result: ok. 0 passed; 0 failed; 3 ignored",
-        "all tests passed",
-        "I think 3 passed",
     ],
 )
-def test_a_run_that_told_no_result_is_none(text: str) -> None:
+def test_a_run_that_collected_nothing_tells_just_that(text: str) -> None:
+    run = parse_test_output(text)
+    assert run is not None
+    assert (run.results, run.passed, run.failed) == ({}, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "ERROR: file or directory not found: tests",
+        "?   \tpkg\t[no test files]",
+        "all tests passed",
+        "I think 3 passed",
+        "Traceback (most recent call last):\nImportError: no",
+    ],
+)
+def test_an_output_that_tells_of_no_run_is_none(text: str) -> None:
     assert parse_test_output(text) is None
 
 
