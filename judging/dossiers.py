@@ -7,8 +7,11 @@ from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any, BinaryIO
 
-from bouts import blobs, chunks
+from django.db.models.functions import Left
+
+from bouts import blobs, chunks, excerpts
 from bouts.bundles.documents import parse
+from bouts.bundles.hidden import is_hidden
 from bouts.bundles.loading import LoadedBundle
 from bouts.bundles.manifest import ChallengeFile, ClaimsFile, MatchFile, VerdictEntry, VerdictsFile
 from bouts.bundles.reading import Reading, State, readings, refuse_dangling
@@ -17,8 +20,9 @@ from bouts.formats.types import TestResult as Result
 from bouts.models import Artifact, Bundle, TestResult
 from judging.judges.base import Claim, Dossier, Source
 
-# What the judges look at of a test result: not the texts, which can be long.
+# What the judges look at of a test result: of its texts, which can be long, what they may quote.
 RESULT_FIELDS = ("test_id", "outcome", "severity", "attempts", "flaky", "crash")
+QUOTABLE = Left("message", excerpts.LONGEST + 1)
 
 
 def dossier_of(bundle: Bundle) -> Dossier:
@@ -52,7 +56,9 @@ def dossier_of(bundle: Bundle) -> Dossier:
 
 def _results(artifact: Artifact) -> Iterator[Result]:
     rows = TestResult.objects.filter(artifact=artifact).order_by("ordinal")
-    for test_id, outcome, severity, attempts, flaky, crash in rows.values_list(*RESULT_FIELDS):
+    for test_id, outcome, severity, attempts, flaky, crash, message in rows.values_list(
+        *RESULT_FIELDS, QUOTABLE
+    ):
         yield Result(
             id=test_id,
             outcome=Outcome(outcome),
@@ -60,6 +66,7 @@ def _results(artifact: Artifact) -> Iterator[Result]:
             attempts=attempts,
             flaky=flaky,
             crash=crash or None,
+            message=message,
         )
 
 
@@ -128,6 +135,12 @@ class FileDossier:
             ),
             starting_paths=None if tree is None else frozenset(tree),
         )
+
+    def hidden_results(self) -> Iterator[Result]:
+        """Yield the readable results of hidden suites."""
+        for reading in self.readings:
+            if is_hidden(reading.entry) and reading.state is State.READ:
+                yield from self._values[reading.entry.path]
 
     def _opened(self, path: str) -> AbstractContextManager[BinaryIO]:
         return self._loaded.members[path].file.open("rb")

@@ -1,13 +1,16 @@
-"""Score a bundle's files without a database: the breakdown as the API would give it."""
+"""Score a bundle's files without storing anything: the breakdown as the API would give it."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 
+from bouts.bundles.hidden import HiddenTests
 from bouts.bundles.loading import LoadedBundle, LoadedChallenge
 from bouts.bundles.reading import Reading
-from bouts.rules import Judge
+from bouts.disclosure import Audience, Gate
+from bouts.rules import Disclosure, Judge
 from judging.breakdown import Answers, FindingRecord, claims_json, score
+from judging.disclosed import disclosed
 from judging.dossiers import FileDossier
 from judging.judges.base import Dossier, JsonDict
 from judging.judges.integrity import Found, IntegrityJudge
@@ -25,16 +28,22 @@ def score_files(
     """Read and judge a bundle and return its breakdown. Raises `Refused` for dangling evidence.
 
     There is no revision and no challenge version, since nothing is stored: both are None.
+    The rest is what the API tells staff of the stored match.
     """
     files = FileDossier(loaded, challenge.challenge, challenge.tree)
+    hidden = HiddenTests.of(loaded, challenge.challenge, files.hidden_results())
     scored = score(answers_to(files.dossier, policy), policy)
-    return {
+    breakdown = {
         "match": loaded.manifest.match,
         "revision": None,
         "challenge_version": None,
         **scored.body,
-        "artifacts": [_artifact(loaded, reading) for reading in files.readings],
+        "artifacts": [
+            _artifact(loaded, reading, hidden)
+            for reading in sorted(files.readings, key=lambda reading: reading.entry.path)
+        ],
     }
+    return disclosed(breakdown, Gate(Audience.STAFF, Disclosure.CLOSED))
 
 
 def answers_to(dossier: Dossier, policy: Policy) -> Answers:
@@ -75,7 +84,7 @@ def _undecided(found: Found) -> FindingRecord:
     )
 
 
-def _artifact(loaded: LoadedBundle, reading: Reading) -> JsonDict:
+def _artifact(loaded: LoadedBundle, reading: Reading, hidden: HiddenTests) -> JsonDict:
     entry, report = reading.entry, reading.report
     return {
         "path": entry.path,
@@ -91,4 +100,5 @@ def _artifact(loaded: LoadedBundle, reading: Reading) -> JsonDict:
         "counts": report.counts,
         "notes": [asdict(note) for note in report.notes],
         "digest": loaded.members[entry.path].sha256,
+        "quotes_hidden": hidden.are_quoted_in(entry),
     }

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.db import transaction
@@ -18,11 +16,11 @@ from django.utils import timezone
 
 from bouts import blobs, chunks
 from bouts.bundles.errors import Fault, Refused
+from bouts.bundles.hidden import HiddenTests, is_hidden
 from bouts.bundles.loading import MATCH, LoadedBundle, LoadedChallenge
 from bouts.bundles.manifest import ArtifactEntry
 from bouts.bundles.reading import Reading, State, readings, refuse_dangling
 from bouts.copying import Spool, next_keys
-from bouts.disclosure import hidden_words, tells
 from bouts.formats.types import Kind
 from bouts.formats.types import TestResult as Result
 from bouts.models import (
@@ -38,7 +36,6 @@ from bouts.models import (
     TestResult,
     User,
 )
-from bouts.rules import Suite
 from bouts.signals import bundle_stored
 
 RESULT_FIELDS = (
@@ -46,8 +43,6 @@ RESULT_FIELDS = (
     "duration_s", "message", "log", "attempts", "flaky", "crash",
 )  # fmt: skip
 CHUNK_FIELDS = ("artifact", "first", "last", "count", "payload")
-
-SCANNED = 1 << 20  # bytes looked at a time for what names a hidden test
 
 
 class Stored(NamedTuple):
@@ -139,7 +134,7 @@ def store_bundle(
         ):
             ingest = _Ingest(loaded, version, results, packed)
             ingest.read()
-            bundle.hidden_words = ingest.words
+            bundle.hidden_words = list(ingest.hidden.words)
             bundle.save()
             ingest.write(bundle)
         bundle_stored.send(Bundle, bundle=bundle)
@@ -205,13 +200,7 @@ class _Ingest:
     packed: Spool
     readings: list[tuple[int, Reading]] = field(default_factory=list)
     hidden_results: list[Result] = field(default_factory=list)
-    words: list[str] = field(default_factory=list)
-
-    @cached_property
-    def _hidden_paths(self) -> set[str | None]:
-        """The result files of hidden suites, and their logs."""
-        runs = [e for e in self.loaded.manifest.artifacts if e.suite not in {None, Suite.STATIC}]
-        return {path for run in runs for path in (run.path, run.log)}
+    hidden: HiddenTests = field(init=False)
 
     def read(self) -> None:
         """Read every artifact into the spools; refuse evidence that points nowhere."""
@@ -228,7 +217,7 @@ class _Ingest:
             )
             if entry.kind is Kind.TESTS:
                 packer = None
-                kept = None if entry.suite is Suite.STATIC else self.hidden_results
+                kept = self.hidden_results if is_hidden(entry) else None
                 return _ResultSink(keys[entry], self.results, kept).add
             packer = _ChunkSink(keys[entry], self.packed)
             return packer.add
@@ -242,12 +231,7 @@ class _Ingest:
                 del self.hidden_results[hidden_before:]
             self.readings.append((keys[reading.entry], reading))
         refuse_dangling(self.loaded, [reading for _, reading in self.readings])
-        spec = self.version.spec
-        self.words = hidden_words(
-            [test for test in spec.tests if test.suite is not Suite.STATIC],
-            [test for test in spec.tests if test.suite is Suite.STATIC],
-            self.hidden_results,
-        )
+        self.hidden = HiddenTests.of(self.loaded, self.version.spec, self.hidden_results)
 
     def write(self, bundle: Bundle) -> None:
         """Write contents, artifacts and values."""
@@ -295,28 +279,8 @@ class _Ingest:
             origin=report.origin or "",
             counts=report.counts,
             notes=[asdict(note) for note in report.notes],
-            facts={**report.facts, "quotes_hidden": self._quotes_hidden(entry, member.file)},
+            facts={**report.facts, "quotes_hidden": self.hidden.are_quoted_in(entry)},
         )
-
-    def _quotes_hidden(self, entry: ArtifactEntry, file: Path) -> bool:
-        """Whether a file tells of hidden tests, so that competitors cannot have it as it is."""
-        hidden_runs = [
-            e for e in self.loaded.manifest.artifacts if e.suite not in {None, Suite.STATIC}
-        ]
-        if entry.path in {path for run in hidden_runs for path in (run.path, run.log)}:
-            return True
-        return bool(self.words) and _tells(file, self.words)
-
-
-def _tells(file: Path, words: list[str]) -> bool:
-    """Look for words block by block, with an overlap as long as the longest."""
-    tail, longest = "", max(map(len, words))
-    with file.open("r", encoding="utf-8", errors="replace", newline="") as stream:
-        while block := stream.read(SCANNED):
-            if tells(tail + block, words):
-                return True
-            tail = block[-longest:]
-    return False
 
 
 class _ResultSink:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Count, Q
+from django.db.models import Count, F
+from django.db.models.lookups import Exact
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
@@ -18,7 +19,7 @@ from judging.models import Step
 
 PER_PAGE = 50
 
-FAILED_FIRST = ~Q(state=Step.State.FAILED)  # false sorts before true
+FAILED_FIRST = Exact(F("state"), Step.State.FAILED).desc()
 
 
 @require_GET

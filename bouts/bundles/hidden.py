@@ -1,0 +1,61 @@
+"""Which files of a bundle tell of hidden tests, so that competitors cannot have them as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from bouts.bundles.loading import LoadedBundle
+from bouts.bundles.manifest import ArtifactEntry, ChallengeFile
+from bouts.disclosure import hidden_words, tells
+from bouts.formats.types import TestResult
+from bouts.rules import Suite
+
+BLOCK = 1 << 20  # bytes looked at a time
+
+
+@dataclass(frozen=True)
+class HiddenTests:
+    """What names or quotes a hidden test in a bundle, in lower case, and where it stands."""
+
+    loaded: LoadedBundle
+    words: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, loaded: LoadedBundle, spec: ChallengeFile, results: Iterable[TestResult]
+    ) -> HiddenTests:
+        """Gather the words from the challenge and from the results of its hidden suites."""
+        hidden = [test for test in spec.tests if test.suite is not Suite.STATIC]
+        visible = [test for test in spec.tests if test.suite is Suite.STATIC]
+        return cls(loaded, tuple(hidden_words(hidden, visible, results)))
+
+    def are_quoted_in(self, entry: ArtifactEntry) -> bool:
+        """Whether a file is of a hidden run, or holds one of the words."""
+        if entry.path in self._paths:
+            return True
+        return bool(self.words) and _holds(self.loaded.members[entry.path].file, self.words)
+
+    @cached_property
+    def _paths(self) -> frozenset[str | None]:
+        """The result files of hidden suites, and their logs."""
+        runs = [entry for entry in self.loaded.manifest.artifacts if is_hidden(entry)]
+        return frozenset(path for run in runs for path in (run.path, run.log))
+
+
+def is_hidden(entry: ArtifactEntry) -> bool:
+    """Whether an artifact has the results of hidden tests."""
+    return entry.suite not in {None, Suite.STATIC}
+
+
+def _holds(file: Path, words: tuple[str, ...]) -> bool:
+    """Look for words block by block, with an overlap as long as the longest."""
+    tail, longest = "", max(map(len, words))
+    with file.open("r", encoding="utf-8", errors="replace", newline="") as stream:
+        while block := stream.read(BLOCK):
+            if tells(tail + block, words):
+                return True
+            tail = block[-longest:]
+    return False
