@@ -25,13 +25,10 @@ class Command(BaseCommand):
         user = self._user(by)
         refused = 0
         for path in paths:
-            if not path.exists():
-                self.stderr.write(f"{path}: no such file or folder")
-                refused += 1
-                continue
             try:
-                source = with_its_tree(path)
-                outcome = uploads.upload(source, name=path.name, by=user, is_check=check)
+                outcome = uploads.upload(
+                    with_its_tree(path), name=path.name, by=user, is_check=check
+                )
             except Refused as refusal:
                 refused += 1
                 count = len(refusal.faults)
@@ -40,6 +37,9 @@ class Command(BaseCommand):
                 )
                 for line in refusal.lines():
                     self.stderr.write(f"  {line}")
+            except OSError as error:
+                refused += 1
+                self.stderr.write(f"{path}: {error.strerror}")
             else:
                 self.stdout.write(f"{path}: {_said(outcome)}")
         if refused:
