@@ -213,7 +213,7 @@ class _Draft:
         same = self._added == self._removed and self._old_hash == self._new_hash
         return FileChange(
             path=path,
-            old_path=old_path if old_path != path and status != "added" else None,
+            old_path=old_path if old_path not in {"", path} and status != "added" else None,
             status=status,
             added=self._added,
             removed=self._removed,

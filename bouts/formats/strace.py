@@ -73,7 +73,7 @@ _RESULT = re.compile(
 _RESUMED = re.compile(r"<\.\.\. (?P<name>\w+) resumed> ?(?P<rest>.*)", re.DOTALL)
 _UNFINISHED = " <unfinished ...>"
 # Every line of strace goes on in one of these ways after its prefix.
-_SHAPE = re.compile(rb"\w+\(|<\.\.\. \w+ resumed|--- |\+\+\+ |strace: | > ")
+_SHAPE = re.compile(rb"\w+\(|<\.\.\. \w+ resumed|--- |\+\+\+ |strace: |> ")
 _ENDED = re.compile(rb"\+\+\+ (?:exited with|killed by)")
 _INTERESTING = re.compile(
     rb"(?:open|openat|openat2|creat|truncate|unlink|unlinkat|rmdir|rename|renameat|renameat2|link"

@@ -661,7 +661,7 @@ def test_a_streamed_trajectory_gives_the_same_events() -> None:
 def test_a_large_trajectory_takes_little_memory() -> None:
     import tracemalloc
 
-    data = trajectory(*(call("bash", "y" * 1500, command=f"echo {n}") for n in range(5000)))
+    data = trajectory(*(call("bash", "y" * 7500, command=f"echo {n}") for n in range(1200)))
     assert len(data) > 2 * documents.WHOLE_LIMIT
     tracemalloc.start()
     try:
