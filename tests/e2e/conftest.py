@@ -23,7 +23,8 @@ from pytest_django import DjangoDbBlocker
 from bouts.models import User
 from tests import chromium, live
 
-SHOTS = Path(os.environ.get("BOUTS_SHOTS", "/tmp/bouts-shots"))
+# A folder for each user: what root's run left there, another user's could not write over.
+SHOTS = Path(os.environ.get("BOUTS_SHOTS", f"/tmp/bouts-shots-{os.geteuid()}"))
 
 OpenPage = Callable[..., Page]
 
@@ -153,7 +154,7 @@ def accessible() -> Callable[[Page], None]:
 
 @pytest.fixture
 def shoot() -> Callable[[Page, str], Path]:
-    """Take a picture of the whole page, into `/tmp/bouts-shots` or `$BOUTS_SHOTS`."""
+    """Take a picture of the whole page, into `/tmp/bouts-shots-<uid>` or `$BOUTS_SHOTS`."""
 
     def take(page: Page, name: str) -> Path:
         SHOTS.mkdir(parents=True, exist_ok=True)
