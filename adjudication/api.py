@@ -79,7 +79,7 @@ class RowSerializer(serializers.Serializer):
     reason = serializers.CharField(source="case.reason")
     blocking = serializers.BooleanField(source="case.blocking")
     stakes = serializers.CharField(source="case.stakes")
-    challenge = serializers.CharField(source="case.match.challenge.slug")
+    challenge = serializers.CharField(source="case.challenge.slug")
     challenge_version = serializers.IntegerField(source="case.bundle.challenge_version.number")
     state = serializers.CharField()
     version = serializers.IntegerField(source="case.version")

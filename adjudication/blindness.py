@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from adjudication.models import BlindScore, Case, Decline
+from adjudication.models import BlindScore, Case, Claim
 from bouts.disclosure import pattern_of
 from bouts.models import Agent, Bundle, User
 from bouts.rules import Seat
@@ -42,7 +42,9 @@ def dark_matches(user: User) -> QuerySet:
         case__finding_key=OuterRef("finding_key"),
         case__evidence_digest=OuterRef("evidence_digest"),
     )
-    declined = Decline.objects.filter(reviewer=user, case=OuterRef("pk"))
+    declined = Claim.objects.filter(
+        reviewer=user, case=OuterRef("pk"), ended_how=Claim.End.DECLINED
+    )
     dark = Case.objects.unsettled().exclude(Exists(committed)).exclude(Exists(declined))
     return dark.order_by().values("match")
 

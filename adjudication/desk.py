@@ -118,11 +118,12 @@ class Desk:
 
     @property
     def is_frozen(self) -> bool:
-        return self.case.match.challenge.state == Challenge.State.FROZEN
+        return self.case.challenge.state == Challenge.State.FROZEN
 
     @cached_property
     def has_declined(self) -> bool:
-        return self.case.declines.filter(reviewer=self.user).exists()
+        declined = self.case.claims.filter(reviewer=self.user, ended_how=Claim.End.DECLINED)
+        return declined.exists()
 
     @property
     def may_claim(self) -> bool:
@@ -134,7 +135,7 @@ class Desk:
     @property
     def holders(self) -> list[Claim]:
         """Who holds a slot now; needs `CaseQuerySet.for_list`."""
-        return [claim for claim in self.case.claims.all() if claim.is_live(self.at)]
+        return [claim for claim in self.case.open_claims if claim.is_live(self.at)]
 
     # How much is revealed
 
@@ -295,7 +296,7 @@ class Desk:
         if self.is_match_revealed:
             shown["match"] = case.match.slug
             shown["agent"] = str(case.match.agent)
-            shown["team"] = case.match.agent.team.slug
+            shown["team"] = case.team.slug
             shown["total"] = _text(case.scorecard.total)
             shown["status"] = case.scorecard.status
         shown["rulings"] = (

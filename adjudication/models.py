@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import models
@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from bouts.fields import ExactField
-from bouts.models import Bundle, Challenge, Match, Team, User
+from bouts.models import Bundle, Challenge, Match, Membership, Team, User
 from bouts.rules import Stakes
 from judging.models import Scorecard
 
@@ -31,12 +31,11 @@ class CaseQuerySet(models.QuerySet):
         """
         if not (user.is_authenticated and user.is_active and user.is_official):
             return self.none()
-        declared = Conflict.objects.filter(reviewer=user)
-        return self.exclude(
-            Q(match__agent__team__in=user.team_ids)
-            | Q(match__agent__team__in=declared.exclude(team=None).values("team"))
-            | Q(match__in=declared.exclude(match=None).values("match"))
+        conflicts = Conflict.objects.filter(
+            Q(team=OuterRef("team")) | Q(match=OuterRef("match")), reviewer=user
         )
+        member = Membership.objects.filter(team=OuterRef("team"), user=user)
+        return self.filter(~Exists(conflicts), ~Exists(member))
 
     def decidable_by(self, user: User, at: datetime | None = None) -> CaseQuerySet:
         """Narrow to the cases that this reviewer could claim now.
@@ -46,16 +45,12 @@ class CaseQuerySet(models.QuerySet):
         if not (user.is_authenticated and user.is_reviewer):
             return self.none()
         at = at or timezone.now()
-        return (
-            self.visible_to(user)
-            .undecided()
-            .filter(Q(full_until=None) | Q(full_until__lte=at))
-            .exclude(match__challenge__state=Challenge.State.FROZEN)
-            .filter(
-                ~Exists(Claim.objects.live(at).filter(case=OuterRef("pk"), reviewer=user)),
-                ~Exists(Ruling.objects.in_force().filter(case=OuterRef("pk"), reviewer=user)),
-                ~Exists(Decline.objects.filter(case=OuterRef("pk"), reviewer=user)),
-            )
+        touched = Claim.objects.filter(Claim.bars(at), case=OuterRef("pk"), reviewer=user)
+        return self.visible_to(user).filter(
+            Q(full_until=None) | Q(full_until__lte=at),
+            ~Q(challenge__state=Challenge.State.FROZEN),
+            ~Exists(touched),
+            state__in=Case.WANTING,
         )
 
     def held_by(self, user: User, at: datetime | None = None) -> CaseQuerySet:
@@ -68,10 +63,6 @@ class CaseQuerySet(models.QuerySet):
     def unsettled(self) -> CaseQuerySet:
         """Narrow to the cases that still want something from somebody."""
         return self.exclude(state__in=Case.SETTLED)
-
-    def undecided(self) -> CaseQuerySet:
-        """Narrow to the cases that want a reviewer now; one that awaits the panel does not."""
-        return self.filter(state__in=Case.WANTING)
 
     def in_state(self, state: str, at: datetime | None = None) -> CaseQuerySet:
         return self.filter(_in_state(state, at or timezone.now()))
@@ -112,27 +103,30 @@ class CaseQuerySet(models.QuerySet):
         oldest. Settled cases come last, the latest settled of them first.
         """
         at = at or timezone.now()
+        overdue = CaseWhen(
+            When(_older_than(settings.CASE_LIMIT, at), then=Value(0)),
+            When(_older_than(settings.CASE_TARGET, at), then=Value(1)),
+            default=Value(2),
+        )
         return self.order_by(
-            _first(Q(closed_at=None)),
-            models.F("closed_at").desc(),
-            _first(_older_than(settings.CASE_LIMIT, at)),
-            _first(_older_than(settings.CASE_TARGET, at)),
+            models.F("closed_at").desc(nulls_first=True),
+            overdue,
             "-blocking",
-            _first(Q(stakes=Stakes.HIGH)),
+            "stakes",  # "high" comes before "standard"
             "opened_at",
             "pk",
         )
 
     def for_list(self) -> CaseQuerySet:
         """Fetch all that a row of the queue shows, so that templates run no query."""
-        return self.select_related(
-            "match__challenge", "bundle__challenge_version"
-        ).prefetch_related(
-            models.Prefetch("claims", Claim.objects.open().select_related("reviewer"))
+        return self.select_related("challenge", "bundle__challenge_version").prefetch_related(
+            models.Prefetch(
+                "claims", Claim.objects.open().select_related("reviewer"), to_attr="open_claims"
+            )
         )
 
     def for_page(self) -> CaseQuerySet:
-        return self.for_list().select_related("match__agent__team", "scorecard")
+        return self.for_list().select_related("match__agent", "team", "scorecard")
 
     def on_the_question_of(self, case: Case) -> CaseQuerySet:
         """Narrow to the cases that ask the same: one ruling settles them all."""
@@ -151,14 +145,8 @@ def _in_state(state: str, at: datetime) -> Q:
     return Q(state=state)
 
 
-def _older_than(age: object, at: datetime) -> Q:
-    return Q(closed_at=None, opened_at__lte=at - age)
-
-
-def _first(condition: Q) -> models.OrderBy:
-    """Order those that meet a condition before the others."""
-    rank = CaseWhen(When(condition, then=Value(0)), default=Value(1))
-    return rank.asc()
+def _older_than(age: timedelta, at: datetime) -> Q:
+    return Q(opened_at__lte=at - age)
 
 
 class Case(models.Model):
@@ -193,6 +181,9 @@ class Case(models.Model):
     SETTLED = (State.DECIDED, State.VOID)
 
     match = models.ForeignKey(Match, on_delete=models.PROTECT, related_name="cases")
+    # Those of the match, which can change neither: who may see a case is asked of each row.
+    challenge = models.ForeignKey(Challenge, on_delete=models.PROTECT, related_name="cases")
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="cases")
     bundle = models.ForeignKey(Bundle, on_delete=models.PROTECT, related_name="cases")
     scorecard = models.ForeignKey(Scorecard, on_delete=models.PROTECT, related_name="cases")
     reason = models.CharField(max_length=30, choices=Reason)
@@ -287,7 +278,11 @@ class ClaimQuerySet(models.QuerySet):
 
 
 class Claim(models.Model):
-    """A reviewer's hold on a slot of a case, for as long as its lease is renewed."""
+    """A reviewer's hold on a slot of a case, for as long as its lease is renewed.
+
+    Whoever declines a case that they do not hold leaves a claim that ended as it began: it
+    filled no slot, and the case is not offered to them again.
+    """
 
     class End(models.TextChoices):
         RELEASED = "released", "released"
@@ -326,22 +321,11 @@ class Claim(models.Model):
     def is_live(self, at: datetime) -> bool:
         return self.ended_at is None and self.expires_at > at
 
-
-class Decline(models.Model):
-    """A reviewer's no to a case: it fills no slot, and the case is not offered again."""
-
-    case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="declines")
-    reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT)
-    reason = models.TextField(blank=True)
-    declined_at = models.DateTimeField(default=timezone.now)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["case", "reviewer"], name="one_decline"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.reviewer} declined {self.case}"
+    @classmethod
+    def bars(cls, at: datetime) -> Q:
+        """Tell claims after which their reviewer cannot claim the case: live, used up, declined."""
+        is_live = Q(ended_at=None, expires_at__gt=at)
+        return is_live | Q(ended_how__in=[cls.End.RULED, cls.End.DECLINED])
 
 
 class BlindScore(models.Model):

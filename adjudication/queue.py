@@ -45,7 +45,7 @@ def narrowed(
     if asked.get("reason"):
         cases = cases.filter(reason=asked["reason"])
     if asked.get("challenge"):
-        cases = cases.filter(match__challenge=asked["challenge"])
+        cases = cases.filter(challenge=asked["challenge"])
     if asked.get("stakes"):
         cases = cases.filter(stakes=asked["stakes"])
     if asked.get("holder") == "me":
@@ -68,7 +68,7 @@ def rows_of(cases: Iterable[Case], user: User, at: datetime) -> list[Row]:
     spreads = spreads_of(cases) if user.is_lead else {}
     rows = []
     for case in cases:
-        claims = tuple(claim for claim in case.claims.all() if claim.is_live(at))
+        claims = tuple(claim for claim in case.open_claims if claim.is_live(at))
         rows.append(
             Row(
                 case=case,

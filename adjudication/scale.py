@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -10,6 +10,7 @@ from itertools import pairwise
 from judging.scoring.exact import plain, rounded
 
 CLOSE = 9  # per cent of the width; two figures nearer than that would run into each other
+MARK = 4  # half the width of one's own mark
 ROW = 16  # height of a row of figures
 FIGURES = 18  # where the lowest row of them stands
 HEIGHT = 118  # with one row of figures
@@ -30,8 +31,10 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    at: str
+    x: str
     is_major: bool
+    label: str
+    anchor: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +60,13 @@ class Scale:
     bands: tuple[Band, ...]
     gaps: tuple[Gap, ...]
     own: Dot | None
+    ticks: tuple[Tick, ...]
     top: int  # where the figures begin: 0, or more room for raised ones
     words: str  # the same as a sentence
 
     @property
     def height(self) -> int:
         return HEIGHT + self.top
-
-    @property
-    def ticks(self) -> list[Tick]:
-        return [Tick(f"{at}%", at % 50 == 0) for at in range(0, 101, 10)]
 
 
 def scale_of(votes: Sequence[tuple[str, Fraction]], own: Fraction | None, within: int) -> Scale:
@@ -96,14 +96,28 @@ def scale_of(votes: Sequence[tuple[str, Fraction]], own: Fraction | None, within
             if high - low >= CLOSE
         ),
         own=None if own is None else _dot("", own),
+        ticks=tuple(_ticks(own)),
         top=max((dot.lift for dot in dots), default=0),
         words=_words(ordered, pairs, own, within),
     )
 
 
+def _ticks(own: Fraction | None) -> Iterator[Tick]:
+    """Yield a tick every 10 points and at each quarter, labelled there unless one's own mark stands in the way."""
+    for at in range(0, 101, 5):
+        is_free = own is None or abs(own - at) > MARK
+        label = str(at) if at % 25 == 0 and is_free else ""
+        if label or at % 10 == 0:
+            yield Tick(f"{at}%", at % 50 == 0, label, _anchor(Fraction(at)))
+
+
+def _anchor(score: Fraction) -> str:
+    """Keep a text that stands at an end of the line inside the picture."""
+    return "start" if score < 4 else "end" if score > 96 else "middle"
+
+
 def _dot(mark: str, score: Fraction, lift: int = 0) -> Dot:
-    anchor = "start" if score < 4 else "end" if score > 96 else "middle"
-    return Dot(mark, str(rounded(score)), _x(score), anchor, lift)
+    return Dot(mark, str(rounded(score)), _x(score), _anchor(score), lift)
 
 
 def _x(value: Fraction) -> str:

@@ -11,7 +11,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from adjudication.models import Case, Claim, Decline, Draft
+from adjudication.models import Case, Claim, Draft
+from adjudication.next_case import lock_next_case
 from adjudication.refusals import (
     AlreadyClaimed,
     AlreadyRuled,
@@ -44,18 +45,13 @@ def claim_next(*, by: User) -> Claim | None:
     Cases that somebody is claiming at this moment are passed over, so that nobody waits
     and nobody gets the same case.
     """
-    if not by.is_reviewer:
+    if not (by.is_active and by.is_reviewer):
         raise PermissionDenied
     while True:
         try:
             with transaction.atomic():
                 at = timezone.now()
-                case = (
-                    Case.objects.decidable_by(by, at)
-                    .in_order(at)
-                    .select_for_update(skip_locked=True, of=("self",))
-                    .first()
-                )
+                case = lock_next_case(by, at)
                 return None if case is None else _give_slot(case, by, at, "claim_next")
         except IntegrityError:
             # The same person claimed this case in another tab since the query looked.
@@ -112,10 +108,11 @@ def decline(case_id: int, *, by: User, reason: str = "") -> None:
     if case.is_settled:
         raise CaseClosed
     claim = case.claim_of(by, at)
-    if claim is not None:
-        _end(claim, Claim.End.DECLINED, at)
-        note_slots(case, at)
-    Decline.objects.get_or_create(case=case, reviewer=by, defaults={"reason": reason})
+    if claim is None:
+        claim = Claim(case=case, slot=1, reviewer=by, claimed_at=at, expires_at=at)
+    claim.ended_at, claim.ended_how = at, Claim.End.DECLINED
+    claim.save()
+    note_slots(case, at)
     audit.record(by, "decline", case, reason=reason)
 
 
@@ -133,9 +130,9 @@ def save_draft(case_id: int, fields: Mapping[str, object], *, by: User) -> Draft
 
 def lock_case(case_id: int, by: User) -> Case:
     """Lock a case that this reviewer may know of; nothing about it changes until we are done."""
-    if not by.is_reviewer:
+    if not (by.is_active and by.is_reviewer):
         raise PermissionDenied
-    visible = Case.objects.visible_to(by).select_related("match__challenge", "bundle")
+    visible = Case.objects.visible_to(by).select_related("challenge", "bundle")
     return visible.select_for_update(of=("self",)).get(pk=case_id)
 
 
@@ -144,11 +141,11 @@ def refuse_to_claim(case: Case, by: User) -> None:
         raise CaseClosed
     if case.state not in Case.WANTING:
         raise CaseClosed("This case waits for the panel.")
-    if case.match.challenge.state == Challenge.State.FROZEN:
+    if case.challenge.state == Challenge.State.FROZEN:
         raise Frozen
     if case.rulings.in_force().filter(reviewer=by).exists():
         raise AlreadyRuled
-    if case.declines.filter(reviewer=by).exists():
+    if case.claims.filter(reviewer=by, ended_how=Claim.End.DECLINED).exists():
         raise Declined
 
 

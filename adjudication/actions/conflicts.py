@@ -29,7 +29,7 @@ def declare_conflict(
     if not is_new:
         return conflict
     at = timezone.now()
-    touched = Q(match__agent__team=team) if team else Q(match=match)
+    touched = Q(team=team) if team else Q(match=match)
     held = Case.objects.filter(touched).held_by(by, at).order_by("pk")
     for case in held.select_for_update(of=("self",)):
         case.claims.live(at).filter(reviewer=by).update(ended_at=at, ended_how=Claim.End.CONFLICT)

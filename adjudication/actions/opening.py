@@ -157,9 +157,12 @@ def _open(entry: Asked, scorecard: Scorecard, at: datetime) -> None:
             return
         # The ruling of a settled case holds only as long as the scorecard knows of it.
         _close(standing, Case.State.VOID, NEW_EVIDENCE, at)
+    match = scorecard.match
     stakes = scorecard.bundle.challenge_version.spec.stakes
     case = Case.objects.create(
         **key,
+        challenge_id=match.challenge_id,
+        team_id=match.agent.team_id,
         bundle_id=scorecard.bundle_id,
         scorecard=scorecard,
         blocking=entry.blocking,
@@ -168,9 +171,7 @@ def _open(entry: Asked, scorecard: Scorecard, at: datetime) -> None:
         slots=WITH_A_SECOND if stakes == Stakes.HIGH else 1,
         opened_at=at,
     )
-    audit.record(
-        None, "open_case", case, None, {"reason": entry.reason, "match": scorecard.match.slug}
-    )
+    audit.record(None, "open_case", case, None, {"reason": entry.reason, "match": match.slug})
 
 
 def question_of(case: Case) -> Question:

@@ -123,14 +123,15 @@ def rule(case_id: int, decision: Decision, *, by: User, version: int) -> Ruling:
 
 @transaction.atomic
 def correct_ruling(ruling_id: int, decision: Decision, *, by: User, version: int) -> Ruling:
-    """Replace a ruling by a new one that names it, as its author or a lead may.
+    """Replace a ruling by a new one that names it, as its author or, once it is decided, a lead.
 
     Needs no claim: a ruling can be replaced only once.
     """
     case_id = Ruling.objects.values_list("case_id", flat=True).get(pk=ruling_id)
     case, at = _lock_for_ruling(case_id, by), timezone.now()
     replaced = case.rulings.visible_to(by).get(pk=ruling_id)
-    if replaced.reviewer_id != by.pk and not by.is_lead:
+    may_replace = by.is_lead and case.is_settled
+    if replaced.reviewer_id != by.pk and not may_replace:
         raise PermissionDenied
     if not case.rulings.in_force().filter(pk=ruling_id).exists():
         raise AlreadyCorrected
@@ -177,7 +178,7 @@ def _checked(case: Case, by: User, version: int) -> BlindScore:
 
 
 def _refuse_stale(case: Case, version: int) -> None:
-    if case.match.challenge.state == Challenge.State.FROZEN:
+    if case.challenge.state == Challenge.State.FROZEN:
         raise Frozen
     # Its verdicts are read for the new bundle already: a ruling on the old one would be lost.
     if not case.bundle.is_live:

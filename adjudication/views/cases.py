@@ -31,7 +31,7 @@ from adjudication.queue import clock_of
 from adjudication.refusals import BadDecision, Refused
 from adjudication.visitors import officials_only, reviewers_only
 from bouts.evidence import BadPlace, Place, parse_place
-from bouts.htmx import confirm_kept, render_page
+from bouts.htmx import confirm_kept, render_page, wants_part
 from bouts.models import User
 from judging import actions as judging
 from judging.scoring.exact import score_text
@@ -143,7 +143,7 @@ def _show(
     }
     if not case.is_on_finding:
         context |= _evidence(request, desk)
-    if partial != "evidence":
+    if partial != "evidence" or not wants_part(request):
         if desk.phase is Phase.SCORE:
             context["form"] = form or _blind_form(desk, initial=_draft(case, request.user))
         elif desk.phase is Phase.RULE or correcting is not None:

@@ -25,6 +25,7 @@ function holdCase() {
 
   async function send() {
     clearTimeout(timer);
+    timer = undefined;
     if (isOver) return;
     const body = new FormData(form ?? undefined);
     if (!form) body.set("csrfmiddlewaretoken", bar.querySelector("[name=csrfmiddlewaretoken]").value);

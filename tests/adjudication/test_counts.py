@@ -41,6 +41,8 @@ def test_the_counts_of_the_six_states_sum_to_the_total_and_agree_with_their_list
     Case.objects.bulk_create(
         Case(
             match=match,
+            challenge=match.challenge,
+            team=match.agent.team,
             bundle=match.bundles.get(),
             scorecard=match.scorecards.get(),
             reason="integrity_review",
@@ -70,6 +72,8 @@ def test_the_counts_of_the_six_states_sum_to_the_total_and_agree_with_their_list
 def test_who_is_yours_is_counted_by_live_claims(match: Match, reviewer: User) -> None:
     case = Case.objects.create(
         match=match,
+        challenge=match.challenge,
+        team=match.agent.team,
         bundle=match.bundles.get(),
         scorecard=match.scorecards.get(),
         reason="integrity_review",

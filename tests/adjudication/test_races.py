@@ -45,6 +45,8 @@ def make_cases(count: int, **options: object) -> list[Case]:
     copies = [
         Case(
             match=case.match,
+            challenge=case.challenge,
+            team=case.team,
             bundle=case.bundle,
             scorecard=case.scorecard,
             reason=case.reason,

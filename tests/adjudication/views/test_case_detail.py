@@ -135,6 +135,15 @@ def test_a_long_timeline_is_shown_page_by_page_at_a_fixed_cost(reviewer: User, c
     assert "Plan 1500" in text_of(client.get(address(large), {"tab": "path", "at": "event:1500"}))
 
 
+def test_a_tab_opened_without_script_leaves_the_form_beside_it(
+    case: Case, reviewer: User, client_of
+) -> None:
+    client = client_of(reviewer)
+    client.post(address(case, "claim/"))
+    client.post(address(case, "draft/"), {"reason": "Half a thought"})
+    assert "Half a thought" in text_of(client.get(address(case), {"tab": "diff"}))
+
+
 # The own score
 
 

@@ -141,6 +141,8 @@ def fill(match: Match, count: int) -> None:
     Case.objects.bulk_create(
         Case(
             match=match,
+            challenge=match.challenge,
+            team=match.agent.team,
             bundle=match.bundles.get(),
             scorecard=match.scorecards.get(),
             reason="integrity_review",

@@ -1,0 +1,238 @@
+"""The day of a reviewer: two at once, a lease that lapses, a login that expires, keys alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from adjudication import actions
+from adjudication.models import BlindScore, Case, Claim, Ruling
+from bouts.models import User
+from tests.adjudication.making import CHAINED, GOOD_LEVELS, case_of, finding, make_match
+from tests.e2e.conftest import OpenPage, Problems
+from tests.factories import PASSWORD, make_user
+
+THOUGHT = "A real plan and a clean second idea. The lock came late."
+BECAUSE = "The three votes together say it fairly."
+
+
+@pytest.fixture
+def case(worker: None) -> Case:
+    return case_of(make_match())
+
+
+@pytest.fixture
+def reviewer(worker: None) -> User:
+    return make_user("rosa", User.Role.REVIEWER)
+
+
+@pytest.fixture
+def second(worker: None) -> User:
+    return make_user("silas", User.Role.REVIEWER)
+
+
+def end_lease(case: Case) -> None:
+    past = timezone.now() - timedelta(seconds=1)
+    Claim.objects.filter(case=case).update(expires_at=past)
+    Case.objects.filter(pk=case.pk).update(held_until=past, full_until=past)
+
+
+def fill_card(page: Page, level: int = 4) -> None:
+    for criterion in page.locator("[data-levels] .criterion").all():
+        criterion.locator("label").nth(level - 1).click()
+    page.get_by_label("Why, in a sentence or two").fill(THOUGHT)
+
+
+def claim(page: Page, case: Case) -> None:
+    page.goto(case.get_absolute_url())
+    page.get_by_role("button", name="Claim").click()
+    expect(page.get_by_text(f"{case} is yours")).to_be_visible()
+
+
+def test_of_two_who_claim_one_case_one_gets_it_and_the_other_is_told(
+    case: Case, reviewer: User, second: User, page_as: OpenPage, problems: Problems
+) -> None:
+    pages = [page_as(person) for person in (reviewer, second)]
+    for page in pages:
+        page.goto(case.get_absolute_url())
+    for page in pages:
+        page.get_by_role("button", name="Claim").click(no_wait_after=True)
+    for page in pages:
+        expect(
+            page.get_by_text(re.compile("is yours|Someone else holds this case"))
+        ).to_be_visible()
+    holders = [page for page in pages if page.get_by_text("is yours").count()]
+    assert len(holders) == 1
+    assert Claim.objects.count() == 1
+    problems.expect("409")
+
+
+def test_a_case_is_settled_by_keys_alone(case: Case, reviewer: User, page_as: OpenPage) -> None:
+    page = page_as(reviewer)
+    page.goto("/queue/")
+    page.keyboard.press("n")
+    expect(page.get_by_text(f"{case} is yours")).to_be_visible()
+    for level in "4435443":
+        page.keyboard.press("j")
+        page.keyboard.press(level)
+    expect(page.locator("[data-own-score]")).to_have_text("71.43")
+    page.get_by_label("Why, in a sentence or two").focus()
+    page.keyboard.type("njkc?12 none of these is a key while I type")
+    expect(page.locator("#keys")).not_to_be_visible()
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("Committed: 71.43")).to_be_visible()
+    assert BlindScore.objects.get().levels == dict(
+        zip(GOOD_LEVELS, [4, 4, 3, 5, 4, 4, 3], strict=True)
+    )
+    page.get_by_label(re.compile("Average the votes")).focus()
+    page.keyboard.press("Space")
+    preview = page.locator("#preview")
+    expect(preview).to_contain_text("If you sign: Average the votes")
+    promised = preview.locator("tr", has_text="Total").locator("td").last.inner_text()
+    page.get_by_label("Public reason").focus()
+    page.keyboard.type(BECAUSE)
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text(f"The total is now {promised}")).to_be_visible()
+    effect = page.get_by_role("region", name="Effect").locator("tr", has_text="Total")
+    expect(effect.locator("td").last).to_have_text(promised)
+
+
+def test_keys_move_through_the_queue_and_can_be_switched_off(
+    case: Case, reviewer: User, page_as: OpenPage
+) -> None:
+    make_match("m-2", votes=CHAINED)
+    page = page_as(reviewer)
+    page.goto("/queue/")
+    for key, row in (("j", 0), ("j", 1), ("k", 0)):
+        page.keyboard.press(key)
+        expect(page.locator("tbody tr").nth(row)).to_have_class(re.compile("is-next"))
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    page.get_by_label("Use keys").uncheck()
+    page.get_by_role("button", name="Close").click()
+    page.reload()
+    page.keyboard.press("n")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).not_to_be_visible()
+    assert not Claim.objects.exists()
+
+
+def test_what_was_chosen_and_typed_is_there_in_another_browser(
+    case: Case, reviewer: User, page_as: OpenPage
+) -> None:
+    page = page_as(reviewer)
+    claim(page, case)
+    fill_card(page, level=2)
+    expect(page.get_by_text("Draft saved")).to_be_visible()
+    page.context.close()
+    again = page_as(reviewer)
+    again.goto(case.get_absolute_url())
+    expect(again.get_by_label("Why, in a sentence or two")).to_have_value(THOUGHT)
+    assert again.locator("[data-levels] input:checked").count() == 7
+    expect(again.locator("[data-own-score]")).to_have_text("25.00")
+
+
+def test_a_lapsed_lease_is_told_while_typing_and_nothing_typed_is_lost(
+    case: Case, reviewer: User, second: User, page_as: OpenPage, problems: Problems
+) -> None:
+    page = page_as(reviewer)
+    claim(page, case)
+    end_lease(case)
+    fill_card(page)
+    expect(page.get_by_text("Your claim on this case has ended")).to_be_visible()
+    problems.expect("409")
+    actions.claim_case(case.pk, by=second)
+    page.get_by_role("button", name="Commit and reveal").click()
+    expect(page.get_by_role("heading", name="Nothing was signed")).to_be_visible()
+    expect(page.get_by_text(THOUGHT)).to_be_visible()
+    problems.expect("409")
+    actions.release(case.pk, by=second)
+    claim(page, case)
+    expect(page.get_by_label("Why, in a sentence or two")).to_have_value(THOUGHT)
+    page.get_by_role("button", name="Commit and reveal").click()
+    expect(page.get_by_text("Committed: 75.00")).to_be_visible()
+
+
+def test_an_expired_login_loses_nothing(case: Case, reviewer: User, page_as: OpenPage) -> None:
+    page = page_as(reviewer)
+    claim(page, case)
+    Session.objects.all().delete()
+    fill_card(page)
+    expect(page.get_by_text("You are signed out")).to_be_visible()
+    page.get_by_role("button", name="Commit and reveal").click()
+    page.get_by_label("Name or email").fill("rosa")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_label("Why, in a sentence or two")).to_have_value(THOUGHT)
+    page.get_by_role("button", name="Commit and reveal").click()
+    expect(page.get_by_text("Committed: 75.00")).to_be_visible()
+    assert BlindScore.objects.count() == 1
+
+
+def test_an_answer_that_gets_lost_leaves_the_text_and_one_ruling(
+    case: Case, reviewer: User, page_as: OpenPage, problems: Problems
+) -> None:
+    page = page_as(reviewer)
+    claim(page, case)
+    fill_card(page)
+    page.get_by_role("button", name="Commit and reveal").click()
+    page.get_by_label(re.compile("Average the votes")).check()
+    page.get_by_label("Public reason").fill(BECAUSE)
+    page.route("**/rule/", lambda route: route.fetch() and route.abort())
+    with page.expect_event("requestfailed"):
+        page.get_by_role("button", name="Sign the ruling").click(no_wait_after=True)
+    page.unroute("**/rule/")
+    page.goto(case.get_absolute_url())
+    expect(page.get_by_text(BECAUSE)).to_be_visible()
+    assert Ruling.objects.count() == 1
+    problems.found.clear()
+
+
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(1440, "light"), (1440, "dark"), (360, "light"), (360, "dark")]
+)
+def test_every_page_is_accessible_and_fits(
+    case: Case,
+    reviewer: User,
+    page_as: OpenPage,
+    accessible: Callable[[Page], None],
+    shoot: Callable[[Page, str], object],
+    width: int,
+    scheme: str,
+) -> None:
+    review = case_of(make_match("m-2", votes=CHAINED, findings=[finding()]), "integrity_review")
+    page = page_as(reviewer, width=width, color_scheme=scheme)
+
+    def look(name: str) -> None:
+        accessible(page)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+        shoot(page, f"case-{name}-{width}-{scheme}")
+
+    page.goto("/queue/")
+    look("queue")
+    page.goto(case.get_absolute_url())
+    look("door")
+    claim(page, case)
+    fill_card(page)
+    look("blind")
+    for tab in ("diff", "runs", "writing"):
+        page.goto(f"{case.get_absolute_url()}?tab={tab}")
+        look(f"evidence-{tab}")
+    page.get_by_role("button", name="Commit and reveal").click()
+    page.get_by_label(re.compile("Average the votes")).check()
+    expect(page.locator("#preview")).to_contain_text("If you sign")
+    look("ruling")
+    page.get_by_label("Public reason").fill(BECAUSE)
+    page.get_by_role("button", name="Sign the ruling").click()
+    expect(page.get_by_text("Effect of the ruling")).to_be_visible()
+    look("decided")
+    claim(page, review)
+    look("finding")
+    page.goto("/conflicts/")
+    look("conflicts")
