@@ -274,6 +274,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PAGINATION_CLASS": "bouts.api.pagination.Pages",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "EXCEPTION_HANDLER": "bouts.api.errors.handle",
     "COERCE_DECIMAL_TO_STRING": True,
     "PAGE_SIZE": 50,
@@ -283,6 +284,15 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Matches between AI coding agents, judged by five judges.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "ENUM_NAME_OVERRIDES": {
+        "ScorecardStatus": "judging.models.Scorecard.Status",
+        "FindingStatus": "judging.models.Finding.Status",
+    },
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "bouts.api.schema.add_errors",
+    ],
 }
 
 LOGGING = {

@@ -4,3 +4,6 @@ from django.dispatch import Signal
 
 # Sent inside the transaction that stores a bundle, with ``bundle``: judging starts here.
 bundle_stored = Signal()
+
+# Sent inside the transaction that gives a challenge another version, with ``version``.
+challenge_changed = Signal()

@@ -73,7 +73,7 @@ def record_scorecard(
         match.scorecards.live().update(is_live=False)
         scorecard.save(force_insert=True)
         audit.record(by, "record_scorecard", match, _told(live), _told(scorecard), reason or cause)
-        standings.refresh(match.agent_id, bundle.challenge_version)
+        standings.refresh(match.agent_id)
         scorecard_recorded.send(Scorecard, scorecard=scorecard)
     return scorecard
 
@@ -326,5 +326,4 @@ def exclude_match(match: Match, exclusion: str, *, by: User, reason: str) -> Non
     match.exclusion, match.exclusion_reason = exclusion, reason
     match.save(update_fields=["exclusion", "exclusion_reason"])
     audit.record(by, "exclude_match", match, before, {"exclusion": exclusion}, reason)
-    if scorecard := match.scorecards.live().select_related("challenge_version").first():
-        standings.refresh(match.agent_id, scorecard.challenge_version)
+    standings.refresh(match.agent_id)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from typing import Any
 
-import django_filters
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils.cache import get_conditional_response
 from django.utils.http import quote_etag
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import (
     OpenApiParameter,
+    OpenApiResponse,
     extend_schema,
     extend_schema_field,
     extend_schema_view,
@@ -22,46 +23,35 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from bouts.disclosure import open_to
-from bouts.models import ChallengeVersion, Match
-from judging import board
-from judging.models import Scorecard, Standing
-from judging.views.sight import privately, sight_of
+from bouts.models import Challenge, ChallengeVersion, Match
+from bouts.rules import Disclosure, Severity, Stakes
+from judging.api_shapes import Breakdown, Score
+from judging.board import BEST_FIRST, Board, BoardRow, version_of
+from judging.breakdown import weights_of
+from judging.filters import BoardFilter, MatchFilter
+from judging.models import Scorecard, Standing, Step
+from judging.scoring.policy import CURRENT, WEIGHED
+from judging.views.sight import Sight, privately, sight_of
 
 # Matches
 
 
 # What a list shows of a match's live scorecard, without its breakdown.
 _LIVE = Scorecard.objects.live().filter(match=OuterRef("pk"))
+_FAILED = Step.objects.filter(
+    bundle__match=OuterRef("pk"), bundle__is_live=True, state=Step.State.FAILED
+)
 LIVE_CARD = {
     "live_number": Subquery(_LIVE.values("number")),
     "live_status": Subquery(_LIVE.values("status")),
     "live_total": Subquery(_LIVE.values("total")),
+    "live_reason": Subquery(_LIVE.filter(total=None).values("breakdown__reason")),
+    "has_failed": Exists(_FAILED),
 }
 
 
-class MatchFilter(django_filters.FilterSet):
-    challenge = django_filters.CharFilter("challenge__slug")
-    team = django_filters.CharFilter("agent__team__slug")
-    base_model = django_filters.CharFilter("agent__base_model")
-    bout = django_filters.CharFilter("bout")
-    status = django_filters.ChoiceFilter(
-        choices=Scorecard.Status.choices, method="with_status", label="status of the live scorecard"
-    )
-    q = django_filters.CharFilter(method="matching", label="part of a match id or agent's name")
-
-    class Meta:
-        model = Match
-        fields: list[str] = []
-
-    def with_status(self, rows: QuerySet, name: str, value: str) -> QuerySet:
-        return rows.filter(live_status=value)
-
-    def matching(self, rows: QuerySet, name: str, value: str) -> QuerySet:
-        return rows.filter(Q(slug__icontains=value) | Q(agent__name__icontains=value))
-
-
 class MatchSerializer(serializers.Serializer):
-    """A match with its total; ``total`` is null where there is none, ``status`` says why."""
+    """A match with its total. Where that is null, ``status`` and ``reason`` say why."""
 
     match = serializers.CharField(source="slug")
     challenge = serializers.CharField(source="challenge.slug")
@@ -69,18 +59,25 @@ class MatchSerializer(serializers.Serializer):
     agent = serializers.CharField(source="agent.name")
     version = serializers.CharField(source="agent.version")
     base_model = serializers.CharField(source="agent.base_model")
-    bout = serializers.CharField()
+    bout = serializers.CharField(allow_blank=True)
     revision = serializers.IntegerField(source="live_number", allow_null=True)
     status = serializers.SerializerMethodField()
-    total = serializers.DecimalField(
-        source="live_total", max_digits=5, decimal_places=2, allow_null=True
-    )
-    exclusion = serializers.CharField()
-    exclusion_reason = serializers.CharField()
+    total = Score(source="live_total")
+    reason = serializers.SerializerMethodField()
+    exclusion = serializers.ChoiceField(Match.Exclusion.choices, allow_blank=True)
+    exclusion_reason = serializers.CharField(allow_blank=True)
     breakdown = serializers.HyperlinkedIdentityField(view_name="api:breakdown", lookup_field="slug")
 
+    @extend_schema_field(serializers.ChoiceField(Scorecard.Status.choices))
     def get_status(self, match: Match) -> str:
-        return match.live_status or Scorecard.Status.PENDING
+        if match.live_status:
+            return match.live_status
+        return Scorecard.Status.FAILED if match.has_failed else Scorecard.Status.PENDING
+
+    def get_reason(self, match: Match) -> str | None:
+        if match.live_total is not None:
+            return None
+        return match.live_reason or ("step_failed" if match.has_failed else "judging")
 
 
 class MatchList(generics.ListAPIView):
@@ -109,7 +106,7 @@ class MatchDetail(generics.RetrieveAPIView):
     get_queryset = MatchList.get_queryset
 
 
-class Breakdown(APIView):
+class BreakdownDetail(APIView):
     """The breakdown of a match: its live scorecard, or the one of ``revision``.
 
     What you may not see is left out and listed under ``withheld``. Answers carry an ETag;
@@ -117,17 +114,16 @@ class Breakdown(APIView):
     """
 
     @extend_schema(
-        parameters=[OpenApiParameter("revision", OpenApiTypes.INT, required=False)],
-        responses=OpenApiTypes.OBJECT,
+        parameters=[OpenApiParameter("revision", int)],
+        responses={200: Breakdown, 304: OpenApiResponse(description="You have it already.")},
     )
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> HttpResponse:
         asked = request.query_params.get("revision", "")
         if asked and not (asked.isdecimal() and len(asked) < 9):
-            raise serializers.ValidationError({"revision": "Expected a whole number."})
+            raise serializers.ValidationError({"revision": ["Expected a whole number."]})
         sight = sight_of(request, slug, int(asked) if asked else None)
         if sight.card is None:
-            pending = {"match": slug, "revision": None, "status": "pending", "total": None}
-            return privately(Response(pending))
+            return privately(Response(_without_card(sight)))
         etag = quote_etag(f"{sight.card.pk}-{sight.key}-{sight.card.is_live:d}")
         unchanged = get_conditional_response(request._request, etag=etag)
         if unchanged is not None:
@@ -136,12 +132,25 @@ class Breakdown(APIView):
         return privately(Response(body, headers={"ETag": etag}))
 
 
+def _without_card(sight: Sight) -> dict[str, Any]:
+    """Return what is to be said of a match that no scorecard was recorded for."""
+    has_failed = sight.bundle and sight.bundle.steps.filter(state=Step.State.FAILED).exists()
+    return {
+        "match": sight.match.slug,
+        "revision": None,
+        "status": Scorecard.Status.FAILED if has_failed else Scorecard.Status.PENDING,
+        "total": None,
+        "reason": "step_failed" if has_failed else "judging",
+        "superseded": False,
+    }
+
+
 class RevisionSerializer(serializers.Serializer):
     """A revision of a match's scorecard."""
 
     revision = serializers.IntegerField(source="number")
-    status = serializers.CharField()
-    total = serializers.DecimalField(max_digits=5, decimal_places=2, allow_null=True)
+    status = serializers.ChoiceField(Scorecard.Status.choices)
+    total = Score()
     policy = serializers.CharField()
     challenge_version = serializers.IntegerField(source="challenge_version.number")
     cause = serializers.CharField()
@@ -177,19 +186,24 @@ class ChallengeSerializer(serializers.Serializer):
     challenge = serializers.CharField(source="challenge.slug")
     version = serializers.IntegerField(source="number")
     title = serializers.CharField()
-    family = serializers.CharField()
-    state = serializers.CharField(source="challenge.state")
-    briefing = serializers.CharField(source="spec.briefing")
-    stakes = serializers.CharField(source="spec.stakes")
-    disclosure = serializers.CharField(source="spec.disclosure")
+    family = serializers.CharField(allow_blank=True)
+    state = serializers.ChoiceField(Challenge.State.choices, source="challenge.state")
+    briefing = serializers.CharField(source="spec.briefing", allow_blank=True)
+    stakes = serializers.ChoiceField(list(Stakes), source="spec.stakes")
+    disclosure = serializers.ChoiceField(list(Disclosure), source="spec.disclosure")
     judges = serializers.ListField(child=serializers.CharField(), source="spec.judges")
+    weights = serializers.SerializerMethodField()
     tests = serializers.SerializerMethodField()
 
-    @extend_schema_field(serializers.DictField(child=serializers.IntegerField()))
-    def get_tests(self, version: ChallengeVersion) -> dict[str, int]:
-        counts: dict[str, int] = {}
+    def get_weights(self, version: ChallengeVersion) -> dict[str, float]:
+        weights = weights_of(version.spec, CURRENT)
+        return {judge.value: float(weights[judge]) for judge in WEIGHED}
+
+    def get_tests(self, version: ChallengeVersion) -> dict[str, dict[str, int]]:
+        """How many tests there are, by suite and severity."""
+        counts: dict[str, Counter[str]] = defaultdict(Counter)
         for test in version.spec.tests:
-            counts[test.suite.value] = counts.get(test.suite.value, 0) + 1
+            counts[test.suite][test.severity or Severity.MEDIUM] += 1
         return counts
 
 
@@ -220,45 +234,59 @@ class ChallengeDetail(generics.RetrieveAPIView):
 
 
 class BoardRowSerializer(serializers.Serializer):
-    """A row of a board. ``rank`` and ``total`` are null where nothing of it is ranked."""
+    """A row of a board. ``rank`` is null where nothing of it is ranked, and ``reason`` says why.
+
+    ``low`` and ``high`` are how far open questions can move the total.
+    """
 
     rank = serializers.IntegerField(allow_null=True)
+    reason = serializers.SerializerMethodField()
     team = serializers.CharField(source="standing.agent.team.slug")
     agent = serializers.CharField(source="standing.agent.name")
     version = serializers.CharField(source="standing.agent.version")
     base_model = serializers.CharField(source="standing.agent.base_model")
-    total = serializers.DecimalField(7, 2, source="standing.shown", allow_null=True)
-    low = serializers.DecimalField(7, 2, source="standing.low", allow_null=True)
-    high = serializers.DecimalField(7, 2, source="standing.high", allow_null=True)
-    objective = serializers.DecimalField(7, 2, source="standing.objective", allow_null=True)
-    process = serializers.DecimalField(7, 2, source="standing.process", allow_null=True)
-    strategy = serializers.DecimalField(7, 2, source="standing.strategy", allow_null=True)
-    recovery = serializers.DecimalField(7, 2, source="standing.recovery", allow_null=True)
-    integrity = serializers.DecimalField(7, 2, source="standing.adjustment", allow_null=True)
-    status = serializers.CharField(source="standing.status")
+    total = Score(source="standing.total")
+    low = Score(source="standing.low")
+    high = Score(source="standing.high")
+    objective = Score(source="standing.objective")
+    process = Score(source="standing.process")
+    strategy = Score(source="standing.strategy")
+    recovery = Score(source="standing.recovery")
+    integrity = Score(source="standing.adjustment")
+    status = serializers.ChoiceField(Scorecard.Status.choices, source="standing.status")
     marks = serializers.ListField(child=serializers.CharField(), source="standing.marks")
-    matches = serializers.IntegerField(source="standing.ranked_matches")
+    ranked_matches = serializers.IntegerField(source="standing.ranked_matches")
+    matches = serializers.IntegerField(source="standing.matches")
+
+    def get_reason(self, row: BoardRow) -> str | None:
+        return row.reason or None
 
 
-class Board(generics.ListAPIView):
+class BoardList(generics.ListAPIView):
     """The board over all challenges: the mean over challenges of each agent."""
 
     serializer_class = BoardRowSerializer
-    queryset = Standing.objects.none()
-    filter_backends: list = []
-    version: ChallengeVersion | None = None
+    filterset_class = BoardFilter
+    queryset = Standing.objects.none()  # for the schema
 
-    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        page = self.paginate_queryset(board.standings_of(self.version))
-        rows = board.ranked(page, self.version)
-        return self.get_paginated_response(self.get_serializer(rows, many=True).data)
+    def list(self, request: Request, slug: str | None = None) -> Response:
+        number = request.query_params.get("version", "")
+        board = Board(version_of(slug, number) if slug else None, request.user)
+        rows = self.filter_queryset(board.rows)
+        order = request.query_params.get("order") or BEST_FIRST
+        page = self.paginate_queryset(board.in_order(rows, order))
+        return self.get_paginated_response(
+            self.get_serializer(board.with_ranks(page), many=True).data
+        )
 
 
-@extend_schema_view(get=extend_schema(operation_id="challenge_leaderboard_list"))
-class ChallengeBoard(Board):
+@extend_schema_view(
+    get=extend_schema(
+        operation_id="challenge_leaderboard_list",
+        parameters=[
+            OpenApiParameter("version", int, description="A version other than the live one.")
+        ],
+    )
+)
+class ChallengeBoardList(BoardList):
     """The board of one challenge: the mean of each agent's ranked matches."""
-
-    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        live = ChallengeVersion.objects.filter(is_live=True).select_related("challenge")
-        self.version = get_object_or_404(live, challenge__slug=self.kwargs["slug"])
-        return super().list(request, *args, **kwargs)

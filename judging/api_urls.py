@@ -9,10 +9,10 @@ from judging import api
 urlpatterns = [
     path("matches/", api.MatchList.as_view(), name="match_list"),
     path("matches/<match:slug>/", api.MatchDetail.as_view(), name="match"),
-    path("matches/<match:slug>/breakdown/", api.Breakdown.as_view(), name="breakdown"),
+    path("matches/<match:slug>/breakdown/", api.BreakdownDetail.as_view(), name="breakdown"),
     path("matches/<match:slug>/revisions/", api.RevisionList.as_view(), name="revisions"),
     path("challenges/", api.ChallengeList.as_view(), name="challenge_list"),
     path("challenges/<slug:slug>/", api.ChallengeDetail.as_view(), name="challenge"),
-    path("leaderboard/", api.Board.as_view(), name="board"),
-    path("leaderboard/<slug:slug>/", api.ChallengeBoard.as_view(), name="challenge_board"),
+    path("leaderboard/", api.BoardList.as_view(), name="board"),
+    path("leaderboard/<slug:slug>/", api.ChallengeBoardList.as_view(), name="challenge_board"),
 ]

@@ -1,36 +1,45 @@
-"""A board as it is read: rows in order, their ranks, and what is open."""
+"""A board as it is read: what a person may see of it, in order, with ranks."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from decimal import Decimal
+from functools import cached_property
+from itertools import zip_longest
+from typing import overload
 
 from django.db.models import Count, F, Q, QuerySet
+from django.http import Http404
+from django.shortcuts import get_object_or_404
 
-from bouts.models import ChallengeVersion
+from bouts.disclosure import dark_to
+from bouts.models import ChallengeVersion, Match, User
 from judging import standings
-from judging.models import Standing
+from judging.models import Scorecard, Standing
 
-# What a board can be ordered by, and the column that holds it.
+# What a board can be ordered by, and the columns that hold it.
 COLUMNS = {
-    "total": "value",
-    "objective": "objective",
-    "process": "process",
-    "strategy": "strategy",
-    "recovery": "recovery",
-    "integrity": "adjustment",
-    "matches": "ranked_matches",
+    "total": ("rounded", "value"),
+    "objective": ("objective",),
+    "process": ("process",),
+    "strategy": ("strategy",),
+    "recovery": ("recovery",),
+    "integrity": ("adjustment",),
+    "matches": ("ranked_matches",),
 }
+BEST_FIRST = "-total"
 
 
 @dataclass(frozen=True, slots=True)
 class BoardRow:
-    """One agent. ``rank`` is None where nothing of it is ranked; then it stands last."""
+    """One agent. ``rank`` is None where nothing of it is ranked."""
 
     standing: Standing
     rank: int | None
-    is_tied: bool
+    is_tied: bool  # others share the rank
+    is_tied_to_next: bool  # the row below is one of them
+    reason: str = ""  # why there is no rank
 
     @property
     def rank_text(self) -> str:
@@ -38,61 +47,165 @@ class BoardRow:
         return "" if self.rank is None else f"{self.rank}{'=' * self.is_tied}"
 
 
-def standings_of(
-    version: ChallengeVersion | None,
-    *,
-    query: str = "",
-    base_model: str = "",
-    team: str = "",
-    status: str = "",
-    order: str = "total",
-    is_ascending: bool = False,
-) -> QuerySet[Standing]:
-    """Return the rows of a board, narrowed and ordered. No rank → last, in both directions."""
-    rows = Standing.objects.filter(challenge_version=version).select_related("agent__team")
-    if query:
-        rows = rows.filter(Q(agent__name__icontains=query) | Q(agent__team__name__icontains=query))
-    if base_model:
-        rows = rows.filter(agent__base_model=base_model)
-    if team:
-        rows = rows.filter(agent__team__slug=team)
-    if status:
-        rows = rows.filter(status=status)
-    column = F(COLUMNS[order])
-    if order == "total" and not is_ascending:
-        return rows.order_by(column.desc(nulls_last=True), "pk")  # as the index has them
-    by_column = column.asc(nulls_last=True) if is_ascending else column.desc(nulls_last=True)
-    return rows.order_by(Q(value__isnull=True), by_column, "pk")
+def version_of(slug: str, number: str = "") -> ChallengeVersion:
+    """Return the version of a challenge with this number, the live one without. Raises 404."""
+    versions = (
+        ChallengeVersion.objects.select_related("challenge")
+        .defer("document", "starting_tree")
+        .filter(challenge__slug=slug)
+    )
+    if not number:
+        return get_object_or_404(versions, is_live=True)
+    if not (number.isdecimal() and len(number) < 9):
+        raise Http404
+    return get_object_or_404(versions, number=int(number))
 
 
-def ranked(rows: Sequence[Standing], version: ChallengeVersion | None) -> list[BoardRow]:
-    """Give a page of rows their ranks on the whole board, in two queries however many they are."""
-    board = standings.ranked_rows(version)
-    needed = 1 if version else standings.challenges_needed()
-    shown = sorted({row.shown for row in rows if _has_rank(row, needed)}, reverse=True)
-    ranks = _ranks(board, shown)
-    return [
-        BoardRow(
-            standing=row,
-            rank=ranks[row.shown][0] if _has_rank(row, needed) else None,
-            is_tied=_has_rank(row, needed) and ranks[row.shown][1] > 1,
+def why_unranked(row: Standing, needed: int) -> str:
+    """Say why a row has no rank."""
+    if row.value is not None:
+        return f"Ranked from {needed} challenges on; it has {row.challenges} so far"
+    matches = "One match" if row.matches == 1 else f"{row.matches} matches"
+    reasons = [WHY_UNRANKED[mark] for mark in row.marks if mark in WHY_UNRANKED]
+    return f"{matches}, {reasons[0] if reasons else WHY_UNRANKED[row.status]}"
+
+
+# By mark, which says more, and by status.
+WHY_UNRANKED = {
+    "held": "held while an integrity case is open",
+    "incomplete": "incomplete: its total is shown, not ranked",
+    Match.Exclusion.WITHDRAWN: "withdrawn",
+    Match.Exclusion.EXCLUDED: "excluded",
+    Scorecard.Status.PENDING: "waiting for a judge",
+    Scorecard.Status.PROVISIONAL: "not settled",
+    Scorecard.Status.FINAL: "without a total that counts",
+    Scorecard.Status.UNSCORED: "without a total",
+    Scorecard.Status.FAILED: "whose judging broke off",
+}
+
+
+class Board:
+    """The board of a challenge's version, or the one over all challenges, for one person."""
+
+    def __init__(self, version: ChallengeVersion | None, user: User) -> None:
+        self.version = version
+        self.user = user
+
+    @property
+    def rows(self) -> QuerySet[Standing]:
+        """All rows, in no order.
+
+        A reviewer sees none of an agent whose match they may still be asked to score blind:
+        not its figures, and not the gap that it would leave among the ranks.
+        """
+        rows = Standing.objects.filter(challenge_version=self.version)
+        return rows.exclude(agent__in=self.dark.values("agent")) if self.user.is_reviewer else rows
+
+    @property
+    def dark(self) -> QuerySet[Match]:
+        """The matches that keep agents off this person's board."""
+        dark = Match.objects.filter(dark_to(self.user)).exclude(agent__team__in=self.user.team_ids)
+        return dark.filter(challenge=self.version.challenge_id) if self.version else dark
+
+    @property
+    def ranked(self) -> QuerySet[Standing]:
+        return self.rows.filter(self._has_rank)
+
+    @cached_property
+    def needed(self) -> int:
+        """From how many challenges on an agent has a rank here."""
+        return 1 if self.version else standings.challenges_needed()
+
+    @property
+    def _has_rank(self) -> Q:
+        return Q(value__isnull=False, challenges__gte=self.needed)
+
+    def in_order(self, rows: QuerySet[Standing], order: str = BEST_FIRST) -> InOrder:
+        """Order some of its rows by a column of `COLUMNS`, a minus for the highest first.
+
+        Nothing known comes last in both directions, and so do rows without a rank.
+        """
+        is_falling = order.startswith("-")
+        columns = [
+            F(column).desc(nulls_last=True) if is_falling else F(column).asc(nulls_last=True)
+            for column in COLUMNS[order.removeprefix("-")]
+        ]
+        ordered = rows.select_related("agent__team").order_by(*columns, "pk")
+        return InOrder(ordered.filter(self._has_rank), ordered.exclude(self._has_rank))
+
+    def with_ranks(self, rows: Iterable[Standing]) -> list[BoardRow]:
+        """Give some of its rows their ranks, in two queries however many they are."""
+        rows = list(rows)
+        has_rank = [row.value is not None and row.challenges >= self.needed for row in rows]
+        places = self._places({row.rounded for row, has in zip(rows, has_rank, strict=True) if has})
+        found = [
+            places[row.rounded] if has else None for row, has in zip(rows, has_rank, strict=True)
+        ]
+        return [
+            BoardRow(
+                standing=row,
+                rank=place and place.rank,
+                is_tied=place is not None and place.sharers > 1,
+                is_tied_to_next=place is not None and place is below,
+                reason="" if place else why_unranked(row, self.needed),
+            )
+            for row, place, below in zip_longest(rows, found, found[1:])
+        ]
+
+    def _places(self, values: set[Decimal]) -> dict[Decimal, Place]:
+        """Return the place of each value, and of those between."""
+        if not values:
+            return {}
+        rank = self.ranked.filter(rounded__gt=max(values)).count() + 1
+        between = self.ranked.filter(rounded__range=(min(values), max(values))).values_list(
+            "rounded"
         )
-        for row in rows
-    ]
+        places = {}
+        for value, sharers in between.annotate(Count("pk")).order_by("-rounded"):
+            places[value] = Place(rank, sharers)
+            rank += sharers
+        return places
 
 
-def _has_rank(row: Standing, needed: int) -> bool:
-    return row.value is not None and row.challenges >= needed
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A rank and how many share it."""
+
+    rank: int
+    sharers: int
 
 
-def _ranks(board: QuerySet[Standing], shown: Sequence[Any]) -> dict[Any, tuple[int, int]]:
-    """Return rank and number of sharers of each value."""
-    counts = {}
-    for number, value in enumerate(shown):
-        counts[f"above_{number}"] = Count("pk", filter=Q(shown__gt=value))
-        counts[f"equal_{number}"] = Count("pk", filter=Q(shown=value))
-    found = board.aggregate(**counts) if counts else {}
-    return {
-        value: (found[f"above_{number}"] + 1, found[f"equal_{number}"])
-        for number, value in enumerate(shown)
-    }
+class InOrder(Sequence[Standing]):
+    """Rows of a board in order: those that have a rank, then those that have none.
+
+    Two queries, so that the database walks the first along its index.
+    """
+
+    def __init__(self, ranked: QuerySet[Standing], unranked: QuerySet[Standing]) -> None:
+        self._ranked, self._unranked = ranked, unranked
+
+    @cached_property
+    def _border(self) -> int:
+        return self._ranked.count()
+
+    @cached_property
+    def _length(self) -> int:
+        return self._border + self._unranked.count()
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, wanted: int) -> Standing: ...
+
+    @overload
+    def __getitem__(self, wanted: slice) -> list[Standing]: ...
+
+    def __getitem__(self, wanted: int | slice) -> Standing | list[Standing]:
+        if isinstance(wanted, int):
+            return self[wanted : wanted + 1][0]
+        start, stop, _ = wanted.indices(len(self))
+        rows = list(self._ranked[start : min(stop, self._border)]) if start < self._border else []
+        if stop > self._border:
+            rows += self._unranked[max(start - self._border, 0) : stop - self._border]
+        return rows

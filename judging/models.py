@@ -218,10 +218,12 @@ class Standing(models.Model):
     ranked_matches = models.PositiveIntegerField(default=0)
     matches = models.PositiveIntegerField(default=0)
     challenges = models.PositiveIntegerField(default=1)
-    # Means over the ranked matches, unrounded and unclamped: `value` orders the board,
-    # and rows that are equal at two places (`shown`) share a rank.
+    # Means over the ranked matches. `value` is made of unclamped totals and orders the board;
+    # rows whose values are equal at two places share a rank. `total` is made of the totals
+    # that the matches show.
     value = models.DecimalField(max_digits=25, decimal_places=20, null=True)
-    shown = models.DecimalField(max_digits=7, decimal_places=2, null=True)
+    rounded = models.DecimalField(max_digits=7, decimal_places=2, null=True)
+    total = models.DecimalField(max_digits=7, decimal_places=2, null=True)
     low = models.DecimalField(max_digits=7, decimal_places=2, null=True)
     high = models.DecimalField(max_digits=7, decimal_places=2, null=True)
     objective = models.DecimalField(max_digits=7, decimal_places=2, null=True)
@@ -244,6 +246,7 @@ class Standing(models.Model):
         indexes = [
             models.Index(
                 "challenge_version",
+                models.F("rounded").desc(nulls_last=True),
                 models.F("value").desc(nulls_last=True),
                 "id",
                 name="standings_in_order",

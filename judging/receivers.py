@@ -1,4 +1,4 @@
-"""Judging starts when a bundle is stored."""
+"""What follows here when a bundle or a challenge is stored."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 from django.db import transaction
 from django.dispatch import receiver
 
-from bouts.models import Bundle
-from bouts.signals import bundle_stored
-from judging import steps, tasks
+from bouts.models import Bundle, ChallengeVersion
+from bouts.signals import bundle_stored, challenge_changed
+from judging import standings, steps, tasks
 
 
 @receiver(bundle_stored)
@@ -19,3 +19,8 @@ def start_judging(*, bundle: Bundle, **kwargs: Any) -> None:
         return
     steps.lay_out(bundle)
     transaction.on_commit(partial(tasks.ring, bundle.pk))
+
+
+@receiver(challenge_changed)
+def recount_boards(*, version: ChallengeVersion, **kwargs: Any) -> None:
+    standings.refresh_overall(version.challenge)

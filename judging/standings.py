@@ -13,13 +13,13 @@ from fractions import Fraction
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from bouts.fields import as_decimal
-from bouts.models import Agent, Bundle, Challenge, ChallengeVersion, Match
+from bouts.models import Bundle, Challenge, ChallengeVersion, Match
 from judging.models import Scorecard, Standing
-from judging.scoring.exact import mean, rounded
+from judging.scoring.exact import clamp, mean, rounded
 from judging.scoring.policy import CURRENT
 
 JUDGES = ("objective", "process", "strategy", "recovery")
@@ -36,54 +36,55 @@ CARD_FIELDS = (
     "status", "marks", "value", "low", "high", "adjustment", *JUDGES,
 )  # fmt: skip
 
-FIGURES = ("value", "low", "high", "adjustment", *JUDGES)
+FIGURES = ("value", "total", "low", "high", "adjustment", *JUDGES)
 WRITTEN = (
-    "challenge", "matches", "ranked_matches", "challenges", "status", "marks", "shown",
+    "challenge", "matches", "ranked_matches", "challenges", "status", "marks", "rounded",
     "updated_at", *FIGURES,
 )  # fmt: skip
 
 
 @transaction.atomic
-def refresh(agent_id: int, version: ChallengeVersion) -> None:
-    """Write an agent's rows anew: that of a challenge version, then the overall one."""
-    # One writer a row: two matches of one agent may finish at the same moment.
+def refresh(agent_id: int) -> None:
+    """Write an agent's rows anew: one a challenge version, and the overall one."""
+    # One writer an agent: two of its matches may finish at the same moment.
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [STANDINGS_LOCK, agent_id])
-    cards = list(
+    cards = (
         Scorecard.objects.live()
         .filter(match__agent=agent_id)
-        .filter(Q(challenge_version=version) | Q(challenge_version__is_live=True))
         .select_related("match", "challenge_version")
         .only(*CARD_FIELDS)
     )
-    here = [card for card in cards if card.challenge_version_id == version.pk]
-    live = [card for card in cards if card.challenge_version.is_live]
-    rows = {version: _row(here), None: _overall(live)}
+    by_version: dict[ChallengeVersion | None, list[Scorecard]] = defaultdict(list)
+    for card in cards:
+        by_version[card.challenge_version].append(card)
+    rows = {version: _row(here) for version, here in by_version.items()}
+    if overall := _overall([here for version, here in by_version.items() if version.is_live]):
+        rows[None] = overall
+    kept = Q(challenge_version__in=[version for version in rows if version])
+    if None in rows:
+        kept |= Q(challenge_version=None)
+    Standing.objects.filter(~kept, agent=agent_id).delete()
     Standing.objects.bulk_create(
         [
             Standing(
                 agent_id=agent_id,
-                challenge_version=board,
-                challenge_id=board.challenge_id if board else None,
+                challenge_version=version,
+                challenge_id=version.challenge_id if version else None,
                 updated_at=timezone.now(),
                 **row,
             )
-            for board, row in rows.items()
-            if row
+            for version, row in rows.items()
         ],
         update_conflicts=True,
         unique_fields=["agent", "challenge_version"],
         update_fields=WRITTEN,
     )
-    for board in (board for board, row in rows.items() if not row):
-        Standing.objects.filter(agent=agent_id, challenge_version=board).delete()
 
 
-def _row(cards: Sequence[Scorecard]) -> dict[str, Any] | None:
-    """Return the row of some scorecards of one agent on one challenge; None for none."""
-    if not cards:
-        return None
-    ranked = [card for card in cards if _counts(card)]
+def _row(cards: Sequence[Scorecard]) -> dict[str, Any]:
+    """Return the row of one agent's scorecards on one challenge."""
+    ranked = _ranked(cards)
     return {
         "matches": len(cards),
         "ranked_matches": len(ranked),
@@ -94,34 +95,30 @@ def _row(cards: Sequence[Scorecard]) -> dict[str, Any] | None:
     }
 
 
-def _overall(cards: Sequence[Scorecard]) -> dict[str, Any] | None:
+def _overall(by_challenge: Sequence[Sequence[Scorecard]]) -> dict[str, Any] | None:
     """Return the row over all challenges: the mean of the means on their live versions."""
-    by_challenge: dict[int, list[Scorecard]] = defaultdict(list)
-    for card in cards:
-        by_challenge[card.challenge_version_id].append(card)
-    if not by_challenge:
+    cards = [card for here in by_challenge for card in here]
+    if not cards:
         return None
-    everything = [card for group in by_challenge.values() for card in group]
-    ranked = [card for card in everything if card.is_ranked and not card.match.exclusion]
-    means = [_means([card for card in group if card in ranked]) for group in by_challenge.values()]
+    means = [_means(_ranked(here)) for here in by_challenge]
+    figures = {name: _mean(here[name] for here in means) for name in FIGURES}
     return {
-        "matches": len(cards),
-        "ranked_matches": len(ranked),
-        "challenges": sum(group["value"] is not None for group in means),
-        "status": _status(ranked or cards),
-        "marks": _marks(cards, ranked),
-        **_figures({name: _mean(group[name] for group in means) for name in FIGURES}),
+        **_row(cards),
+        "challenges": sum(here["value"] is not None for here in means),
+        **_figures(figures),
     }
 
 
-def _counts(card: Scorecard) -> bool:
-    return card.is_ranked and not card.match.exclusion
+def _ranked(cards: Sequence[Scorecard]) -> list[Scorecard]:
+    """Return the scorecards that count."""
+    return [card for card in cards if card.is_ranked and not card.match.exclusion]
 
 
 def _means(ranked: Sequence[Scorecard]) -> dict[str, Fraction | None]:
     """Return the exact mean of every figure over ranked scorecards."""
     return {
         "value": _mean(card.value for card in ranked),
+        "total": _mean(clamp(card.value) for card in ranked),
         "low": _mean(card.value if card.low is None else card.low for card in ranked),
         "high": _mean(card.value if card.high is None else card.high for card in ranked),
         "adjustment": _mean(Fraction(card.adjustment) for card in ranked),
@@ -130,9 +127,9 @@ def _means(ranked: Sequence[Scorecard]) -> dict[str, Fraction | None]:
 
 
 def _figures(means: Mapping[str, Fraction | None]) -> dict[str, Decimal | None]:
-    """Return the columns of a row: the value as the board is ordered by it, all as shown."""
-    columns = {name: _shown(value) for name, value in means.items()}
-    return {**columns, "value": as_decimal(means["value"]), "shown": columns["value"]}
+    """Return the columns of a row: two places each, and the value as the board is ordered by it."""
+    columns = {name: _rounded(value) for name, value in means.items()}
+    return {**columns, "value": as_decimal(means["value"]), "rounded": columns["value"]}
 
 
 def _marks(cards: Sequence[Scorecard], ranked: Sequence[Scorecard]) -> list[str]:
@@ -140,8 +137,7 @@ def _marks(cards: Sequence[Scorecard], ranked: Sequence[Scorecard]) -> list[str]
     marks = [mark for mark in ROW_MARKS if any(mark in card.marks for card in ranked)]
     if not ranked:
         marks += [mark for mark in OFF_BOARD if any(mark in card.marks for card in cards)]
-        if any(card.match.exclusion for card in cards):
-            marks.append("excluded")
+        marks += sorted({card.match.exclusion for card in cards} - {Match.Exclusion.NONE})
     return marks
 
 
@@ -150,7 +146,7 @@ def _mean(values: Iterable[Fraction | None]) -> Fraction | None:
     return mean(known) if known else None
 
 
-def _shown(value: Fraction | None) -> Decimal | None:
+def _rounded(value: Fraction | None) -> Decimal | None:
     return None if value is None else rounded(value)
 
 
@@ -162,19 +158,19 @@ def _status(rows: Iterable[Scorecard | Standing]) -> str:
 
 def challenges_needed() -> int:
     """Return from how many challenges on an agent is ranked overall: 3, or all where fewer."""
-    known = Challenge.objects.filter(matches__isnull=False).distinct().count()
-    return min(CURRENT.ranked_from_challenges, known)
+    has_matches = Exists(Match.objects.filter(challenge=OuterRef("pk")))
+    return min(CURRENT.ranked_from_challenges, Challenge.objects.filter(has_matches).count())
 
 
-def ranked_rows(version: ChallengeVersion | None) -> Any:
+def ranked_rows(version: ChallengeVersion | None) -> QuerySet[Standing]:
     """Return the rows of a board that have a rank."""
     rows = Standing.objects.filter(challenge_version=version, value__isnull=False)
     return rows if version else rows.filter(challenges__gte=challenges_needed())
 
 
-def rank_of(shown: Decimal, rows: Any) -> int:
-    """Return the rank of a value: one more than the rows that show more; equals share it."""
-    return rows.filter(shown__gt=shown).count() + 1
+def rank_of(value: Decimal, rows: QuerySet[Standing]) -> int:
+    """Return the rank of a value at two places: one more than the rows with more."""
+    return rows.filter(rounded__gt=value).count() + 1
 
 
 def rank_with(bundle: Bundle, value: Fraction | None) -> tuple[int | None, int]:
@@ -201,9 +197,14 @@ def rank_with(bundle: Bundle, value: Fraction | None) -> tuple[int | None, int]:
 
 def recount() -> None:
     """Write every row anew from the scorecards."""
-    pairs = Scorecard.objects.live().values_list("match__agent", "challenge_version").distinct()
-    versions = ChallengeVersion.objects.in_bulk({version for _, version in pairs})
-    stale = ~Q(agent__in=Agent.objects.filter(matches__scorecards__is_live=True))
-    Standing.objects.filter(stale).delete()
-    for agent_id, version_id in pairs:
-        refresh(agent_id, versions[version_id])
+    agents = set(Scorecard.objects.live().values_list("match__agent", flat=True))
+    Standing.objects.exclude(agent__in=agents).delete()
+    for agent_id in sorted(agents):
+        refresh(agent_id)
+
+
+def refresh_overall(challenge: Challenge) -> None:
+    """Write anew what a new version of a challenge changes: the overall rows of who fought it."""
+    agents = Standing.objects.filter(challenge=challenge).values_list("agent", flat=True)
+    for agent_id in sorted(set(agents)):
+        refresh(agent_id)

@@ -36,7 +36,7 @@ from bouts.models import (
     TestResult,
     User,
 )
-from bouts.signals import bundle_stored
+from bouts.signals import bundle_stored, challenge_changed
 
 RESULT_FIELDS = (
     "artifact", "ordinal", "test_id", "outcome", "severity",
@@ -63,7 +63,7 @@ def store_challenge(loaded: LoadedChallenge, *, by: User | None) -> StoredChalle
     """Store a challenge, or a new version of it where anything differs."""
     spec = loaded.challenge
     challenge, _ = Challenge.objects.get_or_create(slug=spec.slug)
-    challenge = Challenge.objects.select_for_update().get(pk=challenge.pk)
+    challenge = Challenge.objects.select_for_update(no_key=True).get(pk=challenge.pk)
     live = challenge.versions.filter(is_live=True).first()
     if live and live.digest == loaded.digest:
         return StoredChallenge(live, is_new=False)
@@ -78,6 +78,8 @@ def store_challenge(loaded: LoadedChallenge, *, by: User | None) -> StoredChalle
         starting_tree=None if loaded.tree is None else dict(loaded.tree),
         created_by=by,
     )
+    if live:
+        challenge_changed.send(ChallengeVersion, version=version)
     return StoredChallenge(version, is_new=True)
 
 

@@ -46,8 +46,8 @@ def test_a_preview_equals_its_effect(
     assert foreseen.strategy_counted == strategy["counted"]
     assert foreseen.strategy_points == strategy["points"]
     standing = Standing.objects.get(challenge_version=bundle.challenge_version)
-    rank = standing.shown and standings.rank_of(
-        standing.shown, standings.ranked_rows(bundle.challenge_version)
+    rank = standing.rounded and standings.rank_of(
+        standing.rounded, standings.ranked_rows(bundle.challenge_version)
     )
     assert foreseen.rank == rank
 

@@ -49,7 +49,7 @@ def test_a_row_is_the_mean_of_the_ranked_matches(tmp_path: Path) -> None:
     play(tmp_path, "Heron", "m-2", static=False)
     heron = row("Heron")
     # 75 in Strategy at 20 of 65 parts; Objective 100, and (75 + 2 × 100) ÷ 3 at 45 of 65.
-    assert heron.shown == Decimal("89.42")
+    assert heron.total == Decimal("89.42")
     assert (heron.matches, heron.ranked_matches) == (2, 2)
 
 
@@ -70,29 +70,29 @@ def test_rows_equal_a_recount_after_every_kind_of_change(
 def test_an_excluded_match_does_not_count_and_comes_back(tmp_path: Path, operator: User) -> None:
     play(tmp_path, "Heron", "m-1")
     match = Match.objects.get()
-    shown = row("Heron").shown
+    total = row("Heron").total
     actions.exclude_match(match, Match.Exclusion.WITHDRAWN, by=operator, reason="asked to")
-    assert row("Heron").shown is None
-    assert "excluded" in row("Heron").marks
+    assert row("Heron").total is None
+    assert row("Heron").marks == ["withdrawn"]
     actions.exclude_match(match, Match.Exclusion.NONE, by=operator, reason="asked again")
-    assert row("Heron").shown == shown
+    assert row("Heron").total == total
 
 
 def test_an_incomplete_match_is_shown_and_not_ranked(tmp_path: Path) -> None:
     judge(tmp_path)  # a challenge with five judges, and no telemetry
     heron = row("Heron")
-    assert (heron.shown, heron.matches, heron.ranked_matches) == (None, 1, 0)
+    assert (heron.total, heron.matches, heron.ranked_matches) == (None, 1, 0)
     assert "incomplete" in heron.marks
 
 
 def test_a_held_match_leaves_the_board_until_it_is_decided(tmp_path: Path, reviewer: User) -> None:
     finding = matches.found("plagiarism", "final.diff", "diff:refunds.py:1", confidence="high")
     play(tmp_path, "Heron", "m-1", findings=[finding])
-    assert row("Heron").shown is None
+    assert row("Heron").total is None
     bundle = Match.objects.get().bundles.get()
     key = bundle.findings.get().key
     actions.decide_finding(bundle, key, status="applied", by=reviewer, reason="it is")
-    assert row("Heron").shown is not None
+    assert row("Heron").total is not None
     assert "flagged" in row("Heron").marks
 
 
@@ -100,7 +100,7 @@ def test_equal_at_two_places_shares_a_rank(tmp_path: Path) -> None:
     for name, match in (("Heron", "m-1"), ("Wren", "m-2"), ("Kite", "m-3")):
         play(tmp_path, name, match, static=name != "Kite")
     board = standings.ranked_rows(row("Heron").challenge_version)
-    ranks = {r.agent.name: standings.rank_of(r.shown, board) for r in board}
+    ranks = {r.agent.name: standings.rank_of(r.rounded, board) for r in board}
     assert ranks == {"Heron": 1, "Wren": 1, "Kite": 3}
 
 
