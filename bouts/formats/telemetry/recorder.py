@@ -97,13 +97,7 @@ class Recorder:
         if kind is EventKind.EDIT and action.edits and not changes:
             kind = EventKind.RUN  # nothing that anybody worked on: `git checkout main`
         only_edits = kind is EventKind.EDIT and bool(changes)
-        fields: dict[str, Any] = {
-            "tool": single_line(call.tool)[:NAME_LIMIT],
-            "call": single_line(call.id)[:NAME_LIMIT] if call.id else None,
-            "signature": _signature(call, action),
-            "inferred": action.inferred,
-            "command": shorten(visible(action.command), COMMAND_LIMIT) if action.command else None,
-        }
+        fields = _fields_of(call, action)
         if only_edits or not changes:
             self._add_ending(fields, call, outcome)
         for change in changes:
@@ -122,7 +116,8 @@ class Recorder:
             text = f"{moment.text}\n\n{action.text}" if moment.text else action.text
             moment = moment._replace(text=text)
         yield self._event(kind, moment, call.pointer, **fields)
-        if kind is EventKind.CHECKPOINT:
+        is_stash = action.command is not None and "commit" not in action.command
+        if kind is EventKind.CHECKPOINT and not is_stash:
             self._contents.commit()
 
     @staticmethod
@@ -182,6 +177,17 @@ class Recorder:
             raw=pointer,
             **fields,
         )
+
+
+def _fields_of(call: Call, action: Action) -> dict[str, Any]:
+    """Return what all events of a call have in common."""
+    return {
+        "tool": single_line(call.tool)[:NAME_LIMIT],
+        "call": single_line(call.id)[:NAME_LIMIT] if call.id else None,
+        "signature": _signature(call, action),
+        "inferred": action.inferred,
+        "command": shorten(visible(action.command), COMMAND_LIMIT) if action.command else None,
+    }
 
 
 def _signature(call: Call, action: Action) -> str:

@@ -267,6 +267,16 @@ def test_a_checkout_restores_what_was_committed() -> None:
     assert (found[3].before, found[3].after) == (sha("2"), sha("1"))
 
 
+def test_a_stash_is_a_checkpoint_and_no_commit() -> None:
+    found = events(
+        call("write_file", path="a", content="1"),
+        call("bash", command="git stash"),
+        call("bash", command="git checkout -- a"),
+    )
+    assert kinds(found) == ["edit", "checkpoint", "edit"]
+    assert found[2].after is None
+
+
 def test_removing_and_copying_count_only_where_somebody_worked() -> None:
     found = events(
         call("bash", command="rm -rf build && cp a.py a.bak"),

@@ -8,7 +8,7 @@ import tracemalloc
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bouts.formats import documents, mending
@@ -18,7 +18,7 @@ from bouts.formats.types import Report, Unreadable
 scalars = st.one_of(
     st.none(),
     st.booleans(),
-    st.integers(-(2**63), 2**63 - 1),
+    st.integers(-(2**63) + 1, 2**63 - 1),
     st.floats(allow_nan=False, allow_infinity=False),
     st.text(max_size=8),
 )
@@ -54,6 +54,7 @@ def in_both_ways(data: bytes, *wanted: str) -> list[list[Part]]:
     return found
 
 
+@settings(max_examples=300)
 @given(values, patterns)
 def test_whole_and_streamed_documents_give_the_same_parts(
     value: Any, wanted: tuple[str, ...]
@@ -102,7 +103,10 @@ def test_a_document_can_be_asked_again() -> None:
 # What is refused
 
 
-@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
+@pytest.mark.parametrize(
+    "number",
+    ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "9" * 400, "9" * 9000, f"1e{'9' * 30}"],
+)
 def test_a_number_that_is_none_is_refused(number: str) -> None:
     for document in (f'{{"a": [1, {number}]}}', f'{{"a": {number}}}', number):
         for limit in (1000, 0):
@@ -110,6 +114,15 @@ def test_a_number_that_is_none_is_refused(number: str) -> None:
                 patch.setattr(documents, "WHOLE_LIMIT", limit)
                 with pytest.raises(Unreadable, match=r"no number in JSON|not valid JSON"):
                     parts(document.encode(), "/a")
+
+
+def test_a_whole_number_without_measure_refuses_a_streamed_document(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert parts(b'{"a": 18446744073709551616}', "/a")[0].value == 2.0**64
+    monkeypatch.setattr(documents, "WHOLE_LIMIT", 0)
+    with pytest.raises(Unreadable, match="integer overflow"):
+        parts(b'{"a": 18446744073709551616}', "/a")
 
 
 def test_nan_is_named_in_its_refusal_with_its_place() -> None:
