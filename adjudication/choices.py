@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from adjudication.actions import Decision
@@ -85,13 +85,15 @@ def _on_finding(case: Case) -> list[Choice]:
     return choices
 
 
-def preview_of(case: Case, decision: Decision, blind: BlindScore | None) -> Preview | None:
+def preview_of(
+    case: Case, panel: Panel | None, decision: Decision, blind: BlindScore | None
+) -> Preview | None:
     """Say what a decision would make of the match if it stood alone; None if it says too little."""
     try:
-        if case.is_on_finding:
-            answer = answer_to(case, decision, blind)
+        if panel is None:
+            answer = answer_to(finding_of(case), decision, blind)
             return judging.preview(case.bundle, findings={case.finding_key: answer})
-        score: Fraction | None = score_by(case, decision, blind)
+        score: Fraction | None = score_by(panel, decision, blind)
     except BadDecision:
         return None
     if decision.kind == Kind.UPHOLD:
@@ -99,17 +101,17 @@ def preview_of(case: Case, decision: Decision, blind: BlindScore | None) -> Prev
     return judging.preview(case.bundle, strategy=score, is_ruled=True)
 
 
-def with_previews(case: Case, choices: Sequence[Choice], blind: BlindScore | None) -> list[Choice]:
+def with_previews(
+    case: Case, panel: Panel | None, choices: Sequence[Choice], blind: BlindScore | None
+) -> list[Choice]:
     """Add to each choice what it would make of the match, as the form stands when empty."""
     return [
-        Choice(
-            choice.value,
-            choice.label,
-            choice.note,
-            preview_of(case, decision_of(choice.value, public_reason=""), blind)
-            if choice.value != Kind.ESCALATE
-            else None,
+        replace(
+            choice,
+            preview=preview_of(case, panel, decision_of(choice.value, public_reason=""), blind),
         )
+        if choice.value != Kind.ESCALATE
+        else choice
         for choice in choices
     ]
 

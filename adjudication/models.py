@@ -435,6 +435,12 @@ class Ruling(models.Model):
     def __str__(self) -> str:
         return f"{self.get_kind_display()} on {self.case}"
 
+    def may_be_corrected_by(self, user: User) -> bool:
+        """Whether this person may replace it: its author, or once the case is decided a lead."""
+        if self.case.state == Case.State.VOID or not user.is_reviewer:
+            return False
+        return self.reviewer_id == user.pk or (user.is_lead and self.case.is_settled)
+
 
 class Conflict(models.Model):
     """A declared conflict of interest. Membership of the match's team is one by itself."""

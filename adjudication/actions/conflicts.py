@@ -31,6 +31,12 @@ def declare_conflict(
     at = timezone.now()
     touched = Q(team=team) if team else Q(match=match)
     held = Case.objects.filter(touched).held_by(by, at).order_by("pk")
+    # A ruling locks its match before its cases; whoever locks several cases does the same.
+    list(
+        Match.objects.select_for_update(of=("self",))
+        .filter(cases__in=held.values("pk"))
+        .order_by("pk")
+    )
     for case in held.select_for_update(of=("self",)):
         case.claims.live(at).filter(reviewer=by).update(ended_at=at, ended_how=Claim.End.CONFLICT)
         note_slots(case, at)

@@ -13,7 +13,7 @@ from django.utils import timezone
 from adjudication.actions.claims import end_claims, live_claim, lock_case, note_slots
 from adjudication.models import BlindScore, Case, Claim, Draft, Ruling
 from adjudication.outcomes import WITH_A_SECOND, Vote, Waits, settle
-from adjudication.panels import panel_of, policy_of
+from adjudication.panels import Panel, panel_of, policy_of
 from adjudication.refusals import (
     AlreadyCommitted,
     AlreadyCorrected,
@@ -130,13 +130,12 @@ def correct_ruling(ruling_id: int, decision: Decision, *, by: User, version: int
     case_id = Ruling.objects.values_list("case_id", flat=True).get(pk=ruling_id)
     case, at = _lock_for_ruling(case_id, by), timezone.now()
     replaced = case.rulings.visible_to(by).get(pk=ruling_id)
-    may_replace = by.is_lead and case.is_settled
-    if replaced.reviewer_id != by.pk and not may_replace:
+    if case.state == Case.State.VOID:
+        raise CaseClosed("This case is void: its evidence is no longer that of the match.")
+    if not replaced.may_be_corrected_by(by):
         raise PermissionDenied
     if not case.rulings.in_force().filter(pk=ruling_id).exists():
         raise AlreadyCorrected
-    if case.state == Case.State.VOID:
-        raise CaseClosed("This case is void: its evidence is no longer that of the match.")
     others = case.rulings.in_force().exclude(pk=ruling_id)
     if others.filter(reviewer=by).exists():
         raise PermissionDenied  # nobody fills two slots
@@ -165,7 +164,7 @@ def correct_ruling(ruling_id: int, decision: Decision, *, by: User, version: int
 
 def _lock_for_ruling(case_id: int, by: User) -> Case:
     """Lock the match, then the case: judging, which a ruling calls, locks in that order."""
-    Match.objects.select_for_update().filter(cases=case_id).first()
+    Match.objects.select_for_update(of=("self",)).filter(cases=case_id).first()
     return lock_case(case_id, by)
 
 
@@ -216,15 +215,15 @@ def _fill(ruling: Ruling, decision: Decision, blind: BlindScore | None) -> None:
     ruling.public_reason = decision.public_reason.strip()
     ruling.private_note = decision.private_note.strip()
     if case.is_on_finding:
-        ruling.answer, ruling.points = answer_to(case, decision, blind)
+        ruling.answer, ruling.points = answer_to(finding_of(case), decision, blind)
     else:
-        ruling.score = score_by(case, decision, blind)
+        panel = panel_of(case.bundle, policy_of(case.scorecard))
+        ruling.score = score_by(panel, decision, blind)
         ruling.seat = decision.seat if decision.kind == Kind.ADOPT else ""
 
 
-def score_by(case: Case, decision: Decision, blind: BlindScore | None) -> Fraction:
+def score_by(panel: Panel, decision: Decision, blind: BlindScore | None) -> Fraction:
     """Return the Strategy score that a decision arrives at, 0 to 100, or raise `BadDecision`."""
-    panel = panel_of(case.bundle, policy_of(case.scorecard))
     match decision.kind:
         case Kind.UPHOLD:
             if panel.outcome.score is None:
@@ -247,9 +246,10 @@ def score_by(case: Case, decision: Decision, blind: BlindScore | None) -> Fracti
     return score
 
 
-def answer_to(case: Case, decision: Decision, blind: BlindScore | None) -> tuple[str, int | None]:
-    """Return what a decision makes of the finding: applied with its points, or dismissed."""
-    finding = finding_of(case)
+def answer_to(
+    finding: Finding, decision: Decision, blind: BlindScore | None
+) -> tuple[str, int | None]:
+    """Return what a decision makes of a finding: applied with its points, or dismissed."""
     match decision.kind:
         case Kind.DISMISS:
             return Ruling.Answer.DISMISSED, None

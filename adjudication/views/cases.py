@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -28,7 +29,7 @@ from adjudication.forms import (
 )
 from adjudication.models import Case, Draft, Ruling
 from adjudication.queue import clock_of
-from adjudication.refusals import BadDecision, Refused
+from adjudication.refusals import AlreadyCommitted, BadDecision, NotBlindYet, Refused
 from adjudication.visitors import officials_only, reviewers_only
 from bouts.evidence import BadPlace, Place, parse_place
 from bouts.htmx import confirm_kept, render_page, wants_part
@@ -153,11 +154,7 @@ def _show(
         context["may_correct"] = [
             ruling.pk
             for ruling in desk.rulings_in_force
-            if case.state != Case.State.VOID
-            and (
-                ruling.reviewer_id == request.user.pk
-                or (request.user.is_lead and desk.own_ruling is None)
-            )
+            if ruling.may_be_corrected_by(request.user)
         ]
     return render_page(request, PAGE, context, partial=partial, status=status)
 
@@ -229,7 +226,9 @@ def _choices(desk: Desk, *, is_correction: bool) -> list[Choice]:
         desk.case, desk.panel, desk.letters, desk.blind, is_correction=is_correction
     )
     # Totals would tell of the other question that this person is still to answer blind.
-    return with_previews(desk.case, choices, desk.blind) if desk.is_match_revealed else choices
+    if not desk.is_match_revealed:
+        return choices
+    return with_previews(desk.case, desk.panel, choices, desk.blind)
 
 
 def _ruling(
@@ -263,7 +262,7 @@ def _preview(desk: Desk, form: forms.Form) -> dict[str, Any] | None:
     return {
         "label": dict(form.fields["ruling"].choices)[chosen],
         "before": judging.preview(desk.case.bundle),
-        "after": preview_of(desk.case, decision, desk.blind),
+        "after": preview_of(desk.case, desk.panel, decision, desk.blind),
     }
 
 
@@ -330,8 +329,11 @@ def case_take_over(request: HttpRequest, case_id: int) -> HttpResponse:
 def case_commit(request: HttpRequest, case_id: int) -> HttpResponse:
     actions.renew(case_id, by=request.user)
     case = find_case(request, case_id)
-    form = _blind_form(Desk(case, request.user, timezone.now()), data=request.POST)
+    desk = Desk(case, request.user, timezone.now())
+    form = _blind_form(desk, data=request.POST)
     if not form.is_valid():
+        if desk.blind is not None:
+            raise AlreadyCommitted
         return _show(request, case, form=form, status=422)
     blind = actions.commit_score(case_id, by=request.user, **form.as_commit())
     said = score_text(blind.score) or blind.get_opinion_display()
@@ -342,6 +344,8 @@ def case_commit(request: HttpRequest, case_id: int) -> HttpResponse:
 @changes_case
 def case_rule(request: HttpRequest, case_id: int) -> HttpResponse:
     actions.renew(case_id, by=request.user)
+    if find_case(request, case_id).blind_score_of(request.user) is None:
+        raise NotBlindYet
     return _sign(request, case_id, correcting=None)
 
 
@@ -358,6 +362,8 @@ def ruling_correction(request: HttpRequest, case_id: int, ruling_id: int) -> Htt
         correcting = _ruling_to_correct(request, case_id, ruling_id)
     except Ruling.DoesNotExist as missing:
         raise Http404 from missing
+    if not correcting.may_be_corrected_by(request.user):
+        raise PermissionDenied
     return _show(request, find_case(request, case_id), correcting=correcting)
 
 
@@ -422,6 +428,8 @@ def case_preview(request: HttpRequest, case_id: int) -> HttpResponse:
         correcting = get_object_or_404(
             case.rulings.visible_to(request.user), pk=ruling_id if ruling_id.isdecimal() else 0
         )
+    elif Desk(case, request.user, timezone.now()).phase is not Phase.RULE:
+        return redirect(case)
     form = _bound_ruling_form(request, case, correcting)
     return _show(request, case, form=form, partial="preview", correcting=correcting)
 

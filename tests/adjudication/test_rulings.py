@@ -11,6 +11,7 @@ from django.utils import timezone
 from adjudication import actions
 from adjudication.actions import Decision
 from adjudication.models import BlindScore, Case, Claim, Draft, Ruling
+from adjudication.panels import panel_of
 from adjudication.refusals import (
     AlreadyCommitted,
     AlreadyCorrected,
@@ -27,6 +28,7 @@ from adjudication.refusals import (
 from bouts.models import AuditEntry, Bundle, Challenge, User
 from judging.actions import preview
 from judging.models import Finding, Scorecard, Verdict
+from judging.scoring.policy import CURRENT
 from tests.adjudication.conftest import lapse
 from tests.adjudication.making import AGREEING, GOOD_LEVELS, case_of, finding, make_match, upload
 
@@ -164,7 +166,8 @@ def test_what_a_preview_shows_is_what_the_ruling_does(
         with pytest.raises(BadDecision):
             actions.rule(case.pk, decision, by=reviewer, version=case.version)
         return
-    score = actions.rulings.score_by(case, decision, blind)
+    panel = panel_of(case.bundle, CURRENT)
+    score = actions.rulings.score_by(panel, decision, blind)
     shown = preview(case.bundle, strategy=None if kind == "uphold" else score, is_ruled=True)
     actions.rule(case.pk, decision, by=reviewer, version=case.version)
     after = live(case)
@@ -387,7 +390,8 @@ def test_fixed_points_are_not_amended(review: Case, reviewer: User) -> None:
 @pytest.mark.parametrize("kind", ["confirm", "dismiss"])
 def test_a_preview_of_a_finding_is_its_effect(review: Case, reviewer: User, kind: str) -> None:
     committed(review, reviewer)
-    answer = actions.rulings.answer_to(review, Decision(kind, BECAUSE), None)
+    found = actions.rulings.finding_of(review)
+    answer = actions.rulings.answer_to(found, Decision(kind, BECAUSE), None)
     shown = preview(review.bundle, findings={review.finding_key: answer})
     ruling = actions.rule(review.pk, Decision(kind, BECAUSE), by=reviewer, version=review.version)
     assert (shown.total, shown.status) == (str(ruling.after.total), ruling.after.status)

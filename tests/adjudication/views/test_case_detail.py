@@ -377,6 +377,22 @@ def test_points_of_process_abuse_are_amended_with_or_without_the_minus(
     assert Ruling.objects.get().points == -7
 
 
+def test_forms_of_another_phase_are_refused_and_not_misread(
+    case: Case, reviewer: User, client_of
+) -> None:
+    client = client_of(reviewer)
+    client.post(address(case, "claim/"))
+    assert sign(client, case, "average", public_reason="").status_code == 409
+    preview = client.post(address(case, "preview/"), {"ruling": "average"})
+    assert preview["Location"] == address(case)
+    commit(client, case)
+    again = client.post(address(case, "commit/"), {"reason": "Half of another"})
+    assert again.status_code == 409
+    assert "stays as it is" in text_of(again)
+    assert BlindScore.objects.count() == 1
+    assert not Ruling.objects.exists()
+
+
 # Another question about the same match stays blind
 
 
@@ -459,6 +475,7 @@ def test_others_do_not_correct(case: Case, reviewer: User, second: User, client_
     case.refresh_from_db()
     form = {"version": case.version, "ruling": "uphold", "public_reason": BECAUSE}
     other = client_of(second)
+    assert other.get(address(case, f"rulings/{first.pk}/correction/")).status_code == 403
     assert other.post(address(case, f"rulings/{first.pk}/correct/"), form).status_code == 403
     assert "Correct" not in text_of(other.get(address(case)))
 
