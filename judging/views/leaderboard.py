@@ -30,7 +30,7 @@ def leaderboard(request: HttpRequest, slug: str | None = None) -> HttpResponse:
     challenges = ChallengeVersion.objects.filter(is_live=True).select_related("challenge")
     context = {
         "version": version,
-        "versions": version and version.challenge.versions.only("number", "is_live"),
+        "versions": version and version.challenge.versions.only("challenge", "number", "is_live"),
         "challenges": challenges.defer("document", "starting_tree").order_by("title"),
         "page": page,
         "rows": board.with_ranks(page.object_list),
