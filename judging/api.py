@@ -125,11 +125,11 @@ class BreakdownDetail(APIView):
         if sight.card is None:
             return privately(Response(_without_card(sight)))
         etag = quote_etag(f"{sight.card.pk}-{sight.key}-{sight.card.is_live:d}")
-        unchanged = get_conditional_response(request._request, etag=etag)
-        if unchanged is not None:
-            return privately(unchanged)
-        body = {**sight.breakdown, "superseded": sight.is_superseded}
-        return privately(Response(body, headers={"ETag": etag}))
+        answer = get_conditional_response(request._request, etag=etag)
+        if answer is None:
+            answer = Response({**sight.breakdown, "superseded": sight.is_superseded})
+        answer.headers["ETag"] = etag
+        return privately(answer)
 
 
 def _without_card(sight: Sight) -> dict[str, Any]:
