@@ -150,6 +150,8 @@ def _run(result: TestResult, gate: Gate) -> RunRow:
 
 def _event(artifact: Artifact, place: EventPlace, gate: Gate) -> Panel:
     """Show an event in full, and a line each of those around it."""
+    if artifact.kind != Kind.TELEMETRY:
+        raise Nothing
     near = [
         event
         for event in chunks.read(artifact, place.seq - REACH, place.seq + REACH)
@@ -173,6 +175,8 @@ def _event(artifact: Artifact, place: EventPlace, gate: Gate) -> Panel:
 
 
 def _diff(artifact: Artifact, place: DiffPlace, gate: Gate) -> Panel:
+    if artifact.kind != Kind.DIFF:
+        raise Nothing
     for change in _changes(artifact):
         if place.path not in {change.path, change.old_path}:
             continue
@@ -187,8 +191,6 @@ def _diff(artifact: Artifact, place: DiffPlace, gate: Gate) -> Panel:
                 "removed": change.removed,
             }
             return Panel("judging/_place_diff.html", context)
-    if gate.quotes_hidden(place.path) and not gate.shows_hidden_tests:
-        raise Withheld
     raise Nothing
 
 

@@ -56,18 +56,21 @@ def _context(file: OpenFile, place: Place, stated: str) -> dict[str, Any]:
         reason = "empty" if place == WHOLE else "nothing"
         if artifact.state == artifact.State.UNREADABLE:
             reason = "unresolved"
-    label = WITHHELD if reason == "withheld" else label_of(path, stated or str(place))
+    # What was asked for is not said again where there is nothing or nothing to be shown: an
+    # answer that names some guesses and withholds others would tell which are right.
+    is_named = stated and panel is not None
+    label = label_of(path, stated) if is_named else reason or path.rpartition("/")[2]
     return {
         "file": file,
         "match": file.match,
         "artifact": artifact,
         "path": path,
-        "label": label if stated else path.rpartition("/")[2],
+        "label": label,
         "panel": panel,
         **(panel.context if panel else {}),
         "reason": reason,
         "addresses": file.addresses,
-        "address": file.addresses.artifact(artifact.blob_id, at=stated or None),
+        "address": file.addresses.artifact(artifact.blob_id, at=stated or None) if panel else "",
         "raw": file.addresses.raw(artifact.blob_id) if file.shows_file else "",
         "tab": _TABS.get(Kind(artifact.kind), ""),
         "is_sample": file.match.is_sample,
