@@ -13,7 +13,7 @@ from functools import cached_property
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from bouts import audit
@@ -200,13 +200,11 @@ class Work:
     def tests(self) -> tuple[TestRecord, ...]:
         return tests_of(self.dossier)
 
-    @cached_property
-    def previous(self) -> Bundle | None:
-        """The bundle that was judged before this one."""
-        if self.bundle.number == 1:
-            return None
-        earlier = Bundle.objects.filter(match=self.bundle.match, number__lt=self.bundle.number)
-        return earlier.filter(verdicts__isnull=False).order_by("-number").first()
+    @property
+    def earlier(self) -> QuerySet[Bundle]:
+        """The bundles of this match that came before. A ruling on the same evidence in any of
+        them holds here too, also where another bundle came in between."""
+        return Bundle.objects.filter(match=self.bundle.match, number__lt=self.bundle.number)
 
     @cached_property
     def _was_judged(self) -> bool:
@@ -275,13 +273,13 @@ def judge_strategy(work: Work) -> None:
             evidence_digest=digest,
         )
     )
-    if work.previous:
-        ruling = work.previous.verdicts.filter(
-            judge=Judge.STRATEGY, seat=RULING, is_live=True, evidence_digest=digest
-        ).first()
-        if ruling:
-            ruling.pk, ruling.bundle = None, work.bundle
-            verdicts.append(ruling)
+    rulings = Verdict.objects.filter(
+        bundle__in=work.earlier, judge=Judge.STRATEGY, seat=RULING, evidence_digest=digest
+    )
+    is_first = work.bundle.number == 1
+    if not is_first and (ruling := rulings.filter(is_live=True).order_by("created_at").last()):
+        ruling.pk, ruling.bundle = None, work.bundle
+        verdicts.append(ruling)
     work.add(verdicts)
 
 
@@ -304,11 +302,11 @@ def judge_integrity(work: Work) -> None:
         return
     found = judge.findings(work.dossier, work.tests, work.policy)
     decided: Mapping[str, Finding] = {}
-    if found and work.previous:
-        decided = {
-            finding.key: finding
-            for finding in work.previous.findings.filter(is_live=True, decided_by__isnull=False)
-        }
+    if found and work.bundle.number > 1:
+        decisions = Finding.objects.filter(
+            bundle__in=work.earlier, is_live=True, decided_by__isnull=False
+        )
+        decided = {finding.key: finding for finding in decisions.order_by("created_at", "pk")}
     Finding.objects.bulk_create(
         [_finding(work.bundle, item, decided.get(item.key)) for item in found],
         ignore_conflicts=True,  # what is there already stands, with whatever was decided of it

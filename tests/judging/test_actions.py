@@ -93,6 +93,8 @@ def test_a_ruling_carries_over_to_new_content_only_with_the_same_evidence(
     assert live(same).breakdown["judges"]["strategy"]["raw"] == "76.00"
     other = judge(tmp_path / "3", verdicts=matches.panel(60, 76, 93))
     assert live(other).breakdown["judges"]["strategy"]["raw"] == "66.33"
+    again = judge(tmp_path / "4", verdicts=matches.panel(60, 76, 92))
+    assert live(again).breakdown["judges"]["strategy"]["raw"] == "76.00"
 
 
 def test_deciding_a_finding_keeps_what_was_proposed(tmp_path: Path, reviewer: User) -> None:
