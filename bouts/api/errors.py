@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from rest_framework.response import Response
-from rest_framework.views import exception_handler
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import NotFound
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.views import APIView
 
-from bouts.bundles.errors import Refused
 
+@extend_schema(exclude=True)
+class NotThere(APIView):
+    """Any address under the API's root that is none of its own."""
 
-def handle(error: Exception, context: dict[str, Any]) -> Response | None:
-    """Turn a refused bundle into 422 with all its faults; leave the rest to DRF."""
-    if isinstance(error, Refused):
-        faults = [fault.as_json() for fault in error.faults]
-        detail = f"Refused: {len(faults)} fault{'s' * (len(faults) != 1)}. Nothing was stored."
-        return Response({"detail": detail, "faults": faults}, status=422)
-    return exception_handler(error, context)
+    permission_classes = (IsAuthenticated,)
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        raise NotFound("The API has no such address.")

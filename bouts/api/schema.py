@@ -23,7 +23,11 @@ BAD_REQUEST: JsonDict = {
     "type": "object",
     "description": "What is wrong with which field, or with the whole under `detail`.",
     "additionalProperties": {
-        "oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
+        "oneOf": [
+            {"type": "string"},
+            {"type": "array", "items": {"type": "string"}},
+            {"$ref": "#/components/schemas/BadRequest"},
+        ]
     },
 }
 

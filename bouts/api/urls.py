@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from django.urls import include, path
+from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView
 
-from bouts.api import docs, schema, uploads  # noqa: F401
+from bouts.api import docs, errors, schema, uploads  # noqa: F401 (the schema's extensions)
 
 app_name = "api"
 urlpatterns = [
@@ -16,4 +16,5 @@ urlpatterns = [
     # By name, since imports point downwards.
     path("", include("judging.api_urls")),
     path("", include("adjudication.api_urls")),
+    re_path(r"^[\s\S]*/$", errors.NotThere.as_view()),
 ]
