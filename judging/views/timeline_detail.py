@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET
 
 from bouts import chunks
 from bouts.formats.types import Clock, Event, Kind
-from bouts.models import Artifact
+from bouts.models import Artifact, Bundle
 from judging.charts.timeline import timeline
 from judging.dossiers import dossier_of
 from judging.judges.telemetry import analysed, main_source
@@ -60,7 +60,8 @@ def _picture(sight: Sight, artifact: Artifact) -> SafeString:
 
 
 def _drawn(sight: Sight, artifact: Artifact) -> dict[str, Any]:
-    bundle = sight.card.bundle
+    # Whole, with the long columns that the page itself leaves behind.
+    bundle = Bundle.objects.select_related("challenge_version").get(pk=artifact.bundle_id)
     dossier = dossier_of(bundle)
     source = main_source(dossier)
     events = [event for event in chunks.read(artifact) if isinstance(event, Event)]
