@@ -233,7 +233,8 @@ if CELERY_BROKER_URL.startswith("pgmq:"):
         "polling_interval": 0.01,
         "wait_time_seconds": 5,
         "poll_interval_ms": 20,
-        "visibility_timeout": 600,
+        # Longer than a task may take, so that none runs twice while it still works.
+        "visibility_timeout": 1200,
     }
 CELERY_WORKER_PREFETCH_MULTIPLIER = 4
 CELERY_TASK_ACKS_LATE = True
