@@ -2,9 +2,9 @@
 
 A reader names the parts that it wants by patterns, JSON pointers in which ``*`` stands for
 any index: ``/runs/*/results/*``. It gets them in the order of the file, each with its own
-pointer, and does not know in which of the two ways they came. One thing differs: a whole
-number of more than 64 bits is a float in a document that is loaded whole and refuses one that
-is streamed.
+pointer, and does not know in which of the two ways they came. Only what is odd anyway differs:
+a streamed document is refused for a whole number of more than 64 bits, which is a float in one
+that is loaded whole, and for a part that stands twice, of which the last counts there.
 """
 
 from __future__ import annotations
@@ -243,11 +243,15 @@ def _walk(events: Events, event: str, value: Any, wanted: _Wanted, pointer: str)
     if wanted.pattern is not None:
         yield Part(wanted.pattern, pointer, _built(events, event, value, pointer))
     elif event == "start_map":
+        seen: set[str] = set()
         for event, key in events:
             if event == "end_map":
                 return
             event, value = next(events)
             if step := wanted.of_keys.get(key):
+                if key in seen:  # the first one is already given away
+                    raise Unreadable("a key stands twice", f"{pointer}/{key}")
+                seen.add(key)
                 yield from _walk(events, event, value, step, f"{pointer}/{key}")
             else:
                 _skip(events, event)

@@ -18,7 +18,7 @@ def numbered_lines(source: BinaryIO) -> Iterator[tuple[int, bytes]]:
     """
     source.seek(0)
     for number in range(1, MAX_LINES + 1):
-        line = source.readline(MAX_LINE_BYTES + 2)
+        line = source.readline(MAX_LINE_BYTES + 1)
         if not line:
             return
         if number == 1 and line.startswith((b"\xff\xfe", b"\xfe\xff")):

@@ -107,6 +107,7 @@ def test_a_flip_of_line_endings_is_reported_apart() -> None:
     [
         (("-a", "+a\r"), True),
         (("-a\r", "+a"), True),
+        (("-a", "+a"), False),
         (("-a", "+b\r"), False),
         (("-a", "+a "), False),
         (("-a\rb", "+ab"), False),

@@ -95,6 +95,20 @@ def test_a_pattern_that_meets_something_else_gives_nothing() -> None:
         assert in_both_ways(data, "/a/*") == [[], []]
 
 
+def test_of_a_key_that_stands_twice_in_a_part_the_last_counts() -> None:
+    for found in in_both_ways(b'{"a": {"k": 1, "k": [2], "k": 3}}', "/a"):
+        assert found == [("/a", "/a", {"k": 3})]
+
+
+def test_a_part_that_stands_twice_refuses_a_streamed_document() -> None:
+    data = b'{"a": [1], "b": 0, "b": 0, "a": [2]}'
+    assert [part.value for part in parts(data, "/a/*")] == [2]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(documents, "WHOLE_LIMIT", 0)
+        with pytest.raises(Unreadable, match=r"a key stands twice \(/a\)"):
+            parts(data, "/a/*")
+
+
 def test_a_document_can_be_asked_again() -> None:
     document = Document(io.BytesIO(b'{"a": [1, 2], "b": 3}'), Report())
     assert list(document.parts("/b")) == list(document.parts("/b"))

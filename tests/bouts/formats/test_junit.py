@@ -175,11 +175,14 @@ def test_cases_inside_a_case_are_the_ones_that_count() -> None:
 # Suites
 
 
-def test_nested_suites_are_counted_once() -> None:
+@pytest.mark.parametrize(("claimed", "agrees"), [(1, True), (2, True), (3, False)])
+def test_nested_suites_are_counted_once_whether_their_outer_claims_them_or_not(
+    claimed: int, agrees: bool
+) -> None:
     inner = f'<testsuite name="inner" tests="1">{case()}</testsuite>'
-    _, report = read(JUnitReader(), suite(inner, case(), attributes='name="s" tests="2"'))
+    _, report = read(JUnitReader(), suite(inner, case(), attributes=f'tests="{claimed}"'))
     assert report.counts["cases"] == 2
-    assert not [note for note in report.notes if "differ" in note.text]
+    assert ("differ" not in notes(report)) is agrees
 
 
 def test_a_header_that_disagrees_with_its_cases_is_noted_with_both_numbers() -> None:
@@ -398,6 +401,11 @@ def test_an_external_entity_is_refused_and_nothing_is_opened(tmp_path: Path) -> 
     document = f'<!DOCTYPE a [<!ENTITY x SYSTEM "{secret.as_uri()}">]><testsuites>&x;</testsuites>'
     with pytest.raises(Unreadable, match="document type or entities"):
         results(document)
+
+
+def test_any_document_type_is_refused_even_an_empty_one() -> None:
+    with pytest.raises(Unreadable, match="document type or entities"):
+        results("<!DOCTYPE testsuites>" + suite(case()))
 
 
 def test_a_billion_laughs_are_refused_before_the_first() -> None:

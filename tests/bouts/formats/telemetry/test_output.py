@@ -86,6 +86,7 @@ def test_a_pytest_node_is_named_as_in_a_junit_file(node: str, expected: str) -> 
             1,
         ),
         ("a.py::t PASSED\na.py::t FAILED\n", {"a::t": False}, 0, 1),
+        ("a.py::t FAILED\na.py::t PASSED\n", {"a::t": False}, 0, 1),
         ("Ran 3 tests in 0.001s\n\nOK (skipped=1)", {}, 2, 0),
         (
             "ERROR: setUpClass (m.T)\nRan 0 tests in 0.000s\n\nFAILED (errors=1)",
