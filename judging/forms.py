@@ -57,3 +57,42 @@ class MatchFilter(forms.Form):
             ("", "Every bout"),
             *((name, name) for name in bouts.distinct()),
         ]
+
+
+class ExclusionForm(forms.Form):
+    """Whether a match counts, and why. Everybody reads the reason."""
+
+    exclusion = forms.ChoiceField(
+        label="On the leaderboards",
+        required=False,
+        choices=[
+            (Match.Exclusion.NONE, "It counts"),
+            (Match.Exclusion.WITHDRAWN, "Withdrawn: its team asked for it"),
+            (Match.Exclusion.EXCLUDED, "Excluded: the competition decided so"),
+        ],
+        widget=forms.RadioSelect,
+    )
+    reason = forms.CharField(
+        label="Public reason",
+        help_text="It stands on the match, and everybody can read it.",
+        max_length=500,
+        widget=forms.Textarea({"rows": 3}),
+    )
+
+
+class ChallengeStateForm(forms.Form):
+    """The state of a challenge, and why."""
+
+    state = forms.ChoiceField(
+        choices=[
+            (Challenge.State.ACTIVE, "Active: matches are uploaded and judged"),
+            (Challenge.State.RETIRED, "Retired: if its file says so, hidden tests are shown to the teams"),
+            (Challenge.State.FROZEN, "Frozen: uploads, rulings and rejudging are refused"),
+        ],
+        widget=forms.RadioSelect,
+    )  # fmt: skip
+    reason = forms.CharField(
+        help_text="It stands in the log, for staff.",
+        max_length=500,
+        widget=forms.Textarea({"rows": 3}),
+    )

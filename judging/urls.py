@@ -17,6 +17,7 @@ from judging.views import (
     log_list,
     match_detail,
     match_list,
+    ops,
     scan_list,
     scorecard_detail,
     test_list,
@@ -95,6 +96,8 @@ urlpatterns = [
         name="evidence_raw",
     ),
     # ops
+    path("matches/<match:slug>/exclusion/", ops.match_exclusion, name="match_exclusion"),
+    path("challenges/<slug:slug>/state/", ops.challenge_state, name="challenge_state"),
     path("upload/", uploads.upload_create, name="upload_create"),
     path("upload/<uuid:upload_id>/", uploads.upload_detail, name="upload_detail"),
     path("upload/<uuid:upload_id>/faults.json", uploads.upload_faults, name="upload_faults"),
