@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import pytest
+
+from bouts.bundles.manifest import TestEntry
+from bouts.disclosure import Audience, Gate, hidden_words
+from bouts.formats.types import Kind, Outcome, TestResult
+from bouts.rules import Disclosure, Suite
+
+WORDS = ("test_vault_key", "hidden.test_vault")
+CLOSED = Gate(Audience.TEAM, Disclosure.CLOSED, WORDS)
+OPEN = Gate(Audience.TEAM, Disclosure.OPEN, WORDS)
+STAFF = Gate(Audience.STAFF, Disclosure.CLOSED)
+OUTSIDE = [
+    Gate(audience, disclosure, WORDS)
+    for audience in (Audience.OTHERS, Audience.BLIND, Audience.NOBODY)
+    for disclosure in Disclosure
+]
+
+
+def test_a_text_that_quotes_a_hidden_test_in_any_case_reads_withheld() -> None:
+    for text in ("test_vault_key failed", "see TEST_VAULT_KEY", "\x1b[1mtest_vault_key\x1b[0m"):
+        assert CLOSED.text(text) == "withheld"
+        assert OPEN.text(text) == text
+        assert STAFF.text(text) == text
+    assert CLOSED.text("test_vault failed") == "test_vault failed"
+
+
+@pytest.mark.parametrize("gate", OUTSIDE)
+def test_outsiders_are_shown_no_text_no_file_and_no_value(gate: Gate) -> None:
+    assert gate.text("anything") == "withheld"
+    assert not gate.shows_evidence
+    for kind in Kind:
+        for suite in Suite:
+            assert not gate.shows_file(kind, quotes_hidden=False)
+            assert not gate.shows_values(kind, suite, quotes_hidden=False)
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_what_quotes_is_never_a_file_to_the_team_until_it_is_open(kind: Kind) -> None:
+    assert not CLOSED.shows_file(kind, quotes_hidden=True)
+    assert OPEN.shows_file(kind, quotes_hidden=True) is (kind is not Kind.VERDICTS)
+    assert STAFF.shows_file(kind, quotes_hidden=True)
+
+
+def test_some_kinds_are_shown_value_by_value_where_the_file_is_not() -> None:
+    by_value = {kind for kind in Kind if CLOSED.shows_values(kind, "", quotes_hidden=True)}
+    assert by_value == {Kind.TELEMETRY, Kind.DIFF, Kind.SANDBOX, Kind.SCAN}
+    assert CLOSED.shows_values(Kind.TESTS, Suite.STATIC, quotes_hidden=True)
+    assert not CLOSED.shows_values(Kind.TESTS, Suite.INVARIANT, quotes_hidden=False)
+
+
+def test_equal_keys_mean_equal_pages() -> None:
+    gates = [Gate(audience, disclosure) for audience in Audience for disclosure in Disclosure]
+    assert len({gate.key for gate in gates}) == len(gates)
+
+
+def test_names_messages_and_files_of_hidden_tests_are_secret_and_those_of_visible_ones_are_not() -> (
+    None
+):
+    hidden = [
+        TestEntry(
+            id="hidden.test_vault::test_key[3]", suite=Suite.HIDDEN, path="hidden/test_vault.py"
+        )
+    ]
+    visible = [TestEntry(id="tests.test_store::test_shared", suite=Suite.STATIC)]
+    results = [
+        TestResult(
+            "hidden.test_vault::test_shared",
+            Outcome.FAILED,
+            message="expected one refund, got two\nmore",
+        )
+    ]
+    gate = Gate(Audience.TEAM, Disclosure.CLOSED, tuple(hidden_words(hidden, visible, results)))
+    for text in (
+        "hidden.test_vault::test_key[3]", "test_key[3]", "test_key", "hidden.test_vault",
+        "opened /grader/hidden/test_vault.py", "it said: Expected one refund, got two",
+    ):  # fmt: skip
+        assert gate.quotes_hidden(text), text
+    assert not gate.quotes_hidden("tests.test_store::test_shared")
