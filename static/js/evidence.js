@@ -5,6 +5,7 @@
  * takes it away again. A click with Ctrl, Shift or the middle button opens the page.
  */
 const panels = new WeakMap(); // link -> panel
+const WAITING = "Fetching…";
 let count = 0;
 
 const isPlain = (event) =>
@@ -45,19 +46,20 @@ async function open(link) {
   panel.tabIndex = -1;
   panel.setAttribute("aria-label", `Evidence: ${link.textContent.trim()}`);
   panel.setAttribute("aria-busy", "true");
-  panel.textContent = "Fetching…";
+  panel.textContent = WAITING;
   place(link, panel);
   panels.set(link, panel);
   panel.link = link;
   link.setAttribute("aria-expanded", "true");
   link.setAttribute("aria-controls", panel.id);
   try {
-    await window.htmx.ajax("GET", link.href.baseVal ?? link.href, { target: panel, swap: "innerHTML" });
-  } finally {
-    panel.removeAttribute("aria-busy");
+    await window.htmx.ajax("GET", link.href, { source: link, target: panel, swap: "innerHTML" });
+  } catch {
+    /* page.js has told that no answer came. */
   }
-  if (panel.textContent === "Fetching…") close(link);
-  else panel.focus({ preventScroll: true });
+  panel.removeAttribute("aria-busy");
+  if (panel.textContent === WAITING) return close(link);
+  panel.focus({ preventScroll: true });
   panel.scrollIntoView({ block: "nearest" });
 }
 
@@ -78,7 +80,7 @@ document.addEventListener("click", (event) => {
   const part = event.target.closest("[data-in-place] a[data-part]");
   if (part) {
     event.preventDefault();
-    swapTab(part.href.baseVal ?? part.href);
+    swapTab(part.href.baseVal ?? part.href, part);
   }
 });
 
@@ -87,22 +89,35 @@ document.addEventListener("keydown", (event) => {
   if (panel?.link) close(panel.link);
 });
 
-async function swapTab(address) {
-  await window.htmx.ajax("GET", address, { target: "#evidence-tab", swap: "outerHTML" });
+let wanted; // the address of the tab that was asked for last
+
+/** Put a tab in the place of the one that stands, on behalf of a link. */
+async function swapTab(address, link) {
+  near?.disconnect();
+  wanted = address;
+  try {
+    await window.htmx.ajax("GET", address, { source: link, target: "#evidence-tab", swap: "outerHTML" });
+  } catch {
+    return; /* page.js has told that no answer came. */
+  }
   const [, fragment] = address.split("#");
   if (fragment) document.getElementById(fragment)?.scrollIntoView({ block: "nearest" });
 }
 
+// Of two tabs that were asked for, the later one stays, whichever answer comes first.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { target, requestConfig } = event.detail;
+  if (target.id === "evidence-tab" && requestConfig.path !== wanted) event.detail.shouldSwap = false;
+});
+
 // The first tab is fetched when the reader comes near it, so that the page itself is light.
 const lazy = document.querySelector("#evidence-tab[data-first]");
-if (lazy) {
-  const near = new IntersectionObserver(
+const near =
+  lazy &&
+  new IntersectionObserver(
     (entries) => {
-      if (!entries.some((entry) => entry.isIntersecting)) return;
-      near.disconnect();
-      swapTab(lazy.dataset.first);
+      if (entries.some((entry) => entry.isIntersecting)) swapTab(lazy.dataset.first, lazy);
     },
     { rootMargin: "600px" },
   );
-  near.observe(lazy);
-}
+near?.observe(lazy);
