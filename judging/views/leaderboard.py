@@ -23,7 +23,8 @@ def leaderboard(request: HttpRequest, slug: str | None = None) -> HttpResponse:
     asked = BoardFilter(request.GET, board.rows)
     asked.is_valid()  # what does not make sense in an address is left out
     filters = dict(asked.form.cleaned_data)
-    order = filters.pop("order", "") or BEST_FIRST
+    ordered = filters.pop("order", "")
+    order = ordered or BEST_FIRST
     rows = board.in_order(asked.qs, order)
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     agents = [row.agent_id for row in page.object_list]
@@ -39,6 +40,7 @@ def leaderboard(request: HttpRequest, slug: str | None = None) -> HttpResponse:
         "is_cut": request.user.is_reviewer and board.dark.exists(),
         "filters": filters,
         "is_filtered": any(filters.values()),
+        "ordered": ordered,
         "order": order.removeprefix("-"),
         "is_rising": not order.startswith("-"),
         "columns": list(COLUMNS),
