@@ -37,7 +37,7 @@ class MatchFilter(forms.Form):
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, **kwargs, label_suffix="")
         challenges = Challenge.objects.filter(versions__is_live=True)
         self.fields["challenge"].choices = [
             ("", "Every challenge"),
