@@ -363,6 +363,10 @@ class Migration(migrations.Migration):
             model_name='match',
             index=models.Index(fields=['agent', 'challenge'], name='bouts_match_agent_i_0fe9d7_idx'),
         ),
+        migrations.AddIndex(
+            model_name='match',
+            index=models.Index(condition=models.Q(('is_sample', True)), fields=['agent'], name='sample_matches'),
+        ),
         migrations.AddConstraint(
             model_name='bundle',
             constraint=models.UniqueConstraint(fields=('match', 'number'), name='one_bundle_number'),

@@ -65,7 +65,10 @@ class Match(models.Model):
     class Meta:
         ordering = ["-created_at"]
         verbose_name_plural = "matches"
-        indexes = [models.Index(fields=["agent", "challenge"])]
+        indexes = [
+            models.Index(fields=["agent", "challenge"]),
+            models.Index(fields=["agent"], condition=Q(is_sample=True), name="sample_matches"),
+        ]
 
     def __str__(self) -> str:
         return self.slug

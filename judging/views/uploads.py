@@ -9,6 +9,7 @@ from functools import wraps
 
 from django.conf import settings
 from django.core.paginator import Paginator
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
@@ -80,7 +81,7 @@ def _page(request: HttpRequest, *, error: str = "", status: int = 200) -> HttpRe
     return render_page(request, template, context, partial="uploads", status=status)
 
 
-def _uploads():
+def _uploads() -> QuerySet[Upload]:
     return Upload.objects.select_related(
         "by",
         "bundle__match__agent",

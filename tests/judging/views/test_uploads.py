@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.test import Client, TestCase
@@ -40,7 +41,7 @@ def known(tmp_path: Path) -> None:
     matches.store_challenge(tmp_path / "challenge")
 
 
-def send(client: Client, *files: tuple[str, bytes], check: bool = False, **headers: str):
+def send(client: Client, *files: tuple[str, bytes], check: bool = False, **headers: str) -> Any:
     named = [io.BytesIO(content) for _, content in files]
     for file, (name, _) in zip(named, files, strict=True):
         file.name = name
@@ -247,6 +248,19 @@ def test_a_null_byte_and_entities_are_stored_marked_and_score_nothing(
     stored = Artifact.objects.get(path="agent.log").blob
     with uploads.default_storage.open(stored.storage_name):
         assert stored.size == len(log)
+
+
+def test_what_readers_note_of_a_file_is_text_and_nothing_else(
+    ops: Client, known: None, tmp_path: Path
+) -> None:
+    attack = "<img src=x onerror=alert(1)>.diff"
+    send(ops, ("heron.zip", good(tmp_path / "b", files={attack: ("diff", b"\x00\xff<svg>")})))
+    upload = work_through(Upload.objects.get())
+    artifact = Artifact.objects.get(path=attack)
+    assert artifact.reason or artifact.notes
+    page = page_of(ops, upload)
+    assert escape(attack) in page
+    assert "<img" not in page
 
 
 # Following the work
