@@ -365,6 +365,10 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='match',
+            index=models.Index(fields=['-created_at', '-id'], name='newest_matches'),
+        ),
+        migrations.AddIndex(
+            model_name='match',
             index=models.Index(condition=models.Q(('is_sample', True)), fields=['agent'], name='sample_matches'),
         ),
         migrations.AddConstraint(

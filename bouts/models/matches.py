@@ -67,6 +67,7 @@ class Match(models.Model):
         verbose_name_plural = "matches"
         indexes = [
             models.Index(fields=["agent", "challenge"]),
+            models.Index(fields=["-created_at", "-id"], name="newest_matches"),
             models.Index(fields=["agent"], condition=Q(is_sample=True), name="sample_matches"),
         ]
 
