@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.html import escape
 from pytest_django import DjangoAssertNumQueries
 
-from bouts import audit
+from bouts import audit, blobs
 from bouts.actions import uploads
 from bouts.models import Artifact, AuditEntry, Blob, Bundle, ChallengeVersion, Match, Upload, User
 from judging import steps
@@ -245,9 +245,10 @@ def test_a_null_byte_and_entities_are_stored_marked_and_score_nothing(
     card = Scorecard.objects.get()
     assert (card.status, card.total) == ("unscored", None)
     assert card.breakdown["judges"]["objective"]["reason"] == "unreadable"
-    stored = Artifact.objects.get(path="agent.log").blob
-    with uploads.default_storage.open(stored.storage_name):
-        assert stored.size == len(log)
+    kept = Artifact.objects.get(path="agent.log")
+    with blobs.opened(kept.blob) as content:
+        assert content.read() == log  # as it came
+    assert [note["text"] for note in kept.notes] == ["1 NUL bytes, shown as ␀"]
 
 
 def test_what_readers_note_of_a_file_is_text_and_nothing_else(
