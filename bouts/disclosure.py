@@ -69,26 +69,30 @@ def open_to(user: User) -> QuerySet[Match]:
     return matches.exclude(dark_to(user) & ~Q(agent__team__in=user.team_ids))
 
 
-def audience_of(user: User, match: Match, *, is_dark: bool | None = None) -> Audience:
-    """Say as whom this person sees a match. ``is_dark`` where `dark_to` was asked already."""
+def audience_of(user: User, match: Match) -> Audience:
+    """Say as whom this person sees a match."""
+    dark = Match.objects.filter(dark_to(user), pk=match.pk)
+    return audience_in(user, match.agent.team_id, dark.exists)
+
+
+def audience_in(user: User, team_id: int, is_dark: Callable[[], bool]) -> Audience:
+    """Say as whom this person sees a match of a team; see `dark_to` for ``is_dark``."""
     if not (user.is_authenticated and user.is_active):
         return Audience.NOBODY
     if user.is_operator:
         return Audience.STAFF
     # A member of the team is a competitor here, whatever else they are.
-    if match.agent.team_id in user.team_ids:
+    if team_id in user.team_ids:
         return Audience.TEAM
     if not user.is_reviewer:
         return Audience.OTHERS
-    if is_dark is None:
-        is_dark = Match.objects.filter(dark_to(user), pk=match.pk).exists()
-    return Audience.BLIND if is_dark else Audience.STAFF
+    return Audience.BLIND if is_dark() else Audience.STAFF
 
 
-def effective_disclosure(challenge: Challenge, stated: str) -> Disclosure:
+def effective_disclosure(state: str, stated: str) -> Disclosure:
     """``open`` opens only once the challenge is retired; until then it is ``closed``."""
     disclosure = Disclosure(stated)
-    if disclosure is Disclosure.OPEN and challenge.state != Challenge.State.RETIRED:
+    if disclosure is Disclosure.OPEN and state != Challenge.State.RETIRED:
         return Disclosure.CLOSED
     return disclosure
 
@@ -111,7 +115,7 @@ class Gate:
         return cls(
             audience,
             effective_disclosure(
-                bundle.match.challenge, version.document.get("disclosure", "closed")
+                bundle.match.challenge.state, version.document.get("disclosure", "closed")
             ),
             tuple(bundle.hidden_words),
         )

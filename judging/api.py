@@ -122,9 +122,9 @@ class BreakdownDetail(APIView):
         if asked and not (asked.isdecimal() and len(asked) < 9):
             raise serializers.ValidationError({"revision": ["Expected a whole number."]})
         sight = sight_of(request, slug, int(asked) if asked else None)
-        if sight.card is None:
+        if sight.head.card_id is None:
             return privately(Response(_without_card(sight)))
-        etag = quote_etag(f"{sight.card.pk}-{sight.key}-{sight.card.is_live:d}")
+        etag = quote_etag(f"{sight.head.card_id}-{sight.key}-{sight.head.card_is_live:d}")
         answer = get_conditional_response(request._request, etag=etag)
         if answer is None:
             answer = Response({**sight.breakdown, "superseded": sight.is_superseded})

@@ -41,10 +41,9 @@ def card_html(sight: Sight) -> SafeString:
 
 def card_key(sight: Sight) -> str:
     """Return what tells one rendered card from another."""
-    card = sight.card
-    assert card is not None
+    head = sight.head
     looks = f"{sight.looking_as or '-'}:{'live' if sight.is_live else 'fixed'}"
-    return f"card:{build_id()}:{card.pk}:{card.is_live:d}:{sight.key}:{looks}"
+    return f"card:{build_id()}:{head.card_id}:{head.card_is_live:d}:{sight.key}:{looks}"
 
 
 def context_of(sight: Sight) -> dict[str, Any]:

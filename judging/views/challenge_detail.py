@@ -28,7 +28,7 @@ def challenge_detail(request: HttpRequest, slug: str) -> HttpResponse:
     versions = list(challenge.versions.defer("document", "starting_tree"))
     live = challenge.versions.defer("starting_tree").get(is_live=True)
     spec = live.spec
-    disclosure = effective_disclosure(challenge, spec.disclosure)
+    disclosure = effective_disclosure(challenge.state, spec.disclosure)
     context: dict[str, Any] = {
         "challenge": challenge,
         "version": live,

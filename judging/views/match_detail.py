@@ -17,7 +17,7 @@ from bouts.disclosure import Audience
 from bouts.htmx import render_page, wants_part
 from judging.models import Step
 from judging.showing.card import card_html, card_key
-from judging.views.sight import LOOKS, Sight, privately, sight_of
+from judging.views.sight import Sight, privately, sight_of
 
 
 @require_GET
@@ -38,9 +38,9 @@ def match_progress(request: HttpRequest, slug: str) -> HttpResponse:
 def scorecard_page(request: HttpRequest, sight: Sight) -> HttpResponse:
     """Show a scorecard with what stands around it, or why there is none to see."""
     if sight.audience is Audience.BLIND:
-        context = {"challenge": sight.match.challenge, "bundle": sight.bundle}
+        context = {"head": sight.head}
         return privately(render_page(request, "judging/match_blind.html", context))
-    if sight.card is None:
+    if sight.head.card_id is None:
         context = {**_frame(sight), "progress": _progress(sight)}
         return privately(render_page(request, "judging/match_detail.html", context))
     etag = _etag(request, sight)
@@ -61,12 +61,10 @@ def _frame(sight: Sight) -> dict[str, Any]:
     """Return what stands around the card: title, notices, and whose eyes one looks through."""
     return {
         "sight": sight,
-        "match": sight.match,
-        "scorecard": sight.card,
-        "challenge": sight.match.challenge,
+        "head": sight.head,
         "addresses": sight.pages,
-        "looks": list(LOOKS),
-        "is_sample": sight.match.is_sample,
+        "permanent": sight.pages.scorecard(sight.head.card_number) if sight.head.card_id else "",
+        "is_sample": sight.head.is_sample,
     }
 
 
@@ -81,9 +79,7 @@ def _etag(request: HttpRequest, sight: Sight) -> str | None:
     get_token(request)  # the page holds one in any case; now it is known which
     around = (
         card_key(sight),
-        sight.match.exclusion,
-        sight.match.exclusion_reason,
-        sight.match.challenge.state,
+        sight.head,
         request.user.pk,
         str(request.user),
         request.user.role,
@@ -95,7 +91,7 @@ def _etag(request: HttpRequest, sight: Sight) -> str | None:
 def _progress(sight: Sight) -> dict[str, Any]:
     """Return the steps of the live bundle's work, with how long each has been at it."""
     steps = list(
-        Step.objects.filter(bundle__match=sight.match, bundle__is_live=True).order_by("pk")
+        Step.objects.filter(bundle__match=sight.head.match_id, bundle__is_live=True).order_by("pk")
     )
     over = {Step.State.DONE, Step.State.FAILED}
     return {

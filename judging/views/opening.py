@@ -80,5 +80,5 @@ def open_file(request: HttpRequest, slug: str, digest: str) -> OpenFile:
 def _gate(audience: Audience, file: Artifact) -> Gate:
     bundle = file.bundle
     stated = bundle.challenge_version.document.get("disclosure", "closed")
-    disclosure = effective_disclosure(bundle.match.challenge, stated)
+    disclosure = effective_disclosure(bundle.match.challenge.state, stated)
     return Gate(audience, disclosure, tuple(bundle.hidden_words))

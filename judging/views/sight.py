@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property, wraps
 from typing import Any
 
-from django.db.models import BooleanField, Exists, ExpressionWrapper, F, OuterRef
+from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Value
+from django.db.models.fields.json import KeyTextTransform
 from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
 
-from bouts.disclosure import Audience, Gate, audience_of, dark_to, effective_disclosure
+from bouts.disclosure import Audience, Gate, audience_in, dark_to, effective_disclosure
 from bouts.models import Bundle, Match, User
 from bouts.rules import Disclosure
 from judging.disclosed import disclosed
@@ -21,10 +23,8 @@ from judging.showing.addresses import Addresses
 # As whom staff may look at a match: always somebody who sees less.
 LOOKS = {"team": Audience.TEAM, "others": Audience.OTHERS}
 
-DISCLOSURE = "challenge_version__document__disclosure"
-
-# Long columns that a page which is cached never needs.
-HEAVY = (
+# Columns that most pages of a match can do without.
+LONG = (
     "bundle__manifest",
     "bundle__hidden_words",
     "challenge_version__document",
@@ -34,23 +34,143 @@ HEAVY = (
 Page = Callable[..., HttpResponse]
 
 
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What stands above a card, and what decides who may see how much of it.
+
+    Plain values from one query. A page whose card is cached needs no more, and to make
+    models of them, most of their columns deferred, would cost more than the whole page.
+    """
+
+    match_id: int
+    slug: str
+    exclusion: str
+    exclusion_reason: str
+    is_sample: bool
+    team_id: int
+    team: str
+    team_slug: str
+    agent: str
+    agent_version: str
+    challenge_slug: str
+    challenge_state: str
+    bundle_id: int | None
+    bundle_number: int | None
+    bundle_is_live: bool | None
+    challenge: str | None  # its title
+    challenge_version: int | None
+    stated_disclosure: str | None
+    has_unfinished_work: bool
+    is_dark: bool
+    card_id: int | None = None
+    card_number: int | None = None
+    card_is_live: bool | None = None
+
+    @property
+    def exclusion_label(self) -> str:
+        return Match.Exclusion(self.exclusion).label
+
+    @property
+    def challenge_address(self) -> str:
+        return reverse("judging:challenge_detail", args=[self.challenge_slug])
+
+
+OF_MATCH = (
+    "pk", "slug", "exclusion", "exclusion_reason", "is_sample", "agent__team_id",
+    "agent__team__name", "agent__team__slug", "agent__name", "agent__version",
+    "challenge__slug", "challenge__state",
+)  # fmt: skip
+
+
+def _columns(match: str, version: str) -> list[Any]:
+    """Return the columns of a `Head`, by the ways from the rows to match and version."""
+    to_match = f"{match}__" if match else ""
+    bundle = "bundle" if match else "bundles"
+    unfinished = Step.objects.filter(
+        bundle__match=OuterRef(match or "pk"),
+        bundle__is_live=True,
+        state__in=[Step.State.WAITING, Step.State.RUNNING],
+    )
+    return [
+        *(f"{to_match}{field}" for field in OF_MATCH),
+        *(f"{bundle}__{field}" for field in ("pk", "number", "is_live")),
+        f"{version}__title",
+        f"{version}__number",
+        KeyTextTransform("disclosure", f"{version}__document"),
+        Exists(unfinished),
+    ]
+
+
+# Made once: expressions take Django longer to build than the database to answer.
+OF_CARDS = _columns("match", "challenge_version")
+OF_UNSCORED = _columns("", "bundles__challenge_version")
+
+
+def head_of(user: User, slug: str, number: int | None) -> Head:
+    """Find a match with its live card, or the card of a number; its bundle is the card's.
+
+    Raises 404. A match that nothing has been scored of has its live bundle and no card.
+    """
+    visible = Match.objects.visible_to(user)
+    cards = Scorecard.objects.filter(match__slug=slug, match__in=visible)
+    cards = cards.live() if number is None else cards.filter(number=number)
+    columns = [*OF_CARDS, _dark(user, "match"), "pk", "number", "is_live"]
+    found = next(iter(cards.order_by().values_list(*columns)[:1]), None)
+    if found is None and number is None:
+        live = visible.filter(slug=slug, bundles__is_live=True).order_by()
+        found = live.values_list(*OF_UNSCORED, _dark(user, "pk")).first()
+    if found is None:
+        raise Http404
+    return Head(*found)
+
+
+def _dark(user: User, match: str) -> Any:
+    if not user.is_reviewer:
+        return Value(False)
+    return ExpressionWrapper(dark_to(user, match), BooleanField())
+
+
 @dataclass(frozen=True)
 class Sight:
-    """One viewer before one match: the scorecard asked for, and the gate between them.
+    """One viewer before one match: the card asked for, and the gate between them.
 
-    ``card`` is None while nothing has been scored. Breakdown and hidden words are fetched
-    when they are asked for, so that a cached page costs no more than finding out whose it is.
+    Models, breakdown and hidden words are fetched when they are asked for, so that a cached
+    page costs no more than finding out whose it is.
     """
 
     user: User
-    match: Match
-    bundle: Bundle | None  # of the card, else the live one
-    card: Scorecard | None
+    head: Head
     audience: Audience
     disclosure: Disclosure
     looking_as: str = ""  # "team" or "others": staff who look through a competitor's eyes
     is_live: bool = True  # whether the live card was asked for, not a numbered one
-    has_unfinished_work: bool = False
+
+    @cached_property
+    def card(self) -> Scorecard | None:
+        """The scorecard with the models around it, their long columns left behind."""
+        if self.head.card_id is None:
+            return None
+        related = ("match__agent__team", "match__challenge", "bundle", "challenge_version")
+        cards = Scorecard.objects.select_related(*related).defer(*LONG)
+        card = cards.get(pk=self.head.card_id)
+        # One object for one match, whichever way it is reached.
+        card.bundle.match, card.bundle.challenge_version = card.match, card.challenge_version
+        return card
+
+    @cached_property
+    def bundle(self) -> Bundle | None:
+        """The bundle of the card; where nothing has been scored, the live one."""
+        if self.card is not None:
+            return self.card.bundle
+        related = ("match__agent__team", "match__challenge", "challenge_version")
+        bundles = Bundle.objects.select_related(*related).defer("manifest", "hidden_words")
+        return bundles.filter(pk=self.head.bundle_id).first()
+
+    @property
+    def match(self) -> Match:
+        if self.card is not None:
+            return self.card.match
+        return self.bundle.match
 
     @property
     def key(self) -> str:
@@ -68,9 +188,10 @@ class Sight:
 
     @cached_property
     def gate(self) -> Gate:
-        needs_words = self.audience is Audience.TEAM and self.bundle is not None
-        words = tuple(self.bundle.hidden_words) if needs_words and self.bundle else ()
-        return Gate(self.audience, self.disclosure, words)
+        if self.audience is not Audience.TEAM or self.head.bundle_id is None:
+            return self._gate_without_words
+        words = Bundle.objects.values_list("hidden_words", flat=True).get(pk=self.head.bundle_id)
+        return Gate(self.audience, self.disclosure, tuple(words))
 
     @cached_property
     def breakdown(self) -> dict[str, Any]:
@@ -82,9 +203,9 @@ class Sight:
     def pages(self) -> Addresses:
         """The addresses of the match's pages; those of evidence need `addresses`."""
         return Addresses(
-            match=self.match.slug,
+            match=self.head.slug,
             viewing_as=self.looking_as,
-            revision=None if self.is_live or self.card is None else self.card.number,
+            revision=None if self.is_live else self.head.card_number,
         )
 
     @cached_property
@@ -101,11 +222,15 @@ class Sight:
     @property
     def is_superseded(self) -> bool:
         """Whether another revision has taken the place of this one."""
-        return self.card is not None and not self.card.is_live
+        return self.head.card_is_live is False
 
     @property
     def is_of_old_bundle(self) -> bool:
-        return self.bundle is not None and not self.bundle.is_live
+        return self.head.bundle_is_live is False
+
+    @property
+    def has_unfinished_work(self) -> bool:
+        return self.head.has_unfinished_work or self.head.card_id is None
 
     @property
     def may_look_as_others(self) -> bool:
@@ -115,72 +240,20 @@ class Sight:
 def sight_of(request: HttpRequest, slug: str, number: int | None = None) -> Sight:
     """Find a match and its scorecard, the live one or that of a number. Raises 404."""
     user = request.user
-    cards = Scorecard.objects.filter(match__slug=slug, match__in=Match.objects.visible_to(user))
-    cards = cards.live() if number is None else cards.filter(number=number)
-    unfinished = Step.objects.filter(
-        bundle__match=OuterRef("match"),
-        bundle__is_live=True,
-        state__in=[Step.State.WAITING, Step.State.RUNNING],
-    )
-    card = (
-        cards.select_related(
-            "match__agent__team", "match__challenge", "bundle", "challenge_version"
-        )
-        .defer("breakdown", *HEAVY)
-        .annotate(
-            stated_disclosure=F(DISCLOSURE),
-            has_unfinished_work=Exists(unfinished),
-            is_dark=ExpressionWrapper(dark_to(user, "match"), BooleanField()),
-        )
-        .first()
-    )
-    is_dark: bool | None = None
-    if card is not None:
-        match, bundle = card.match, card.bundle
-        stated, working, is_dark = (
-            card.stated_disclosure,
-            card.has_unfinished_work,
-            card.is_dark,
-        )
-        # One object for one match, whichever way it is reached.
-        bundle.match, bundle.challenge_version = match, card.challenge_version
-    elif number is None:
-        match, bundle = _unscored(user, slug)
-        stated = bundle.stated_disclosure if bundle else None
-        working = True
-    else:
-        raise Http404
-    audience = audience_of(user, match, is_dark=is_dark)
+    head = head_of(user, slug, number)
+    audience = audience_in(user, head.team_id, is_dark=lambda: head.is_dark)
     look = request.GET.get("as", "") if audience is Audience.STAFF else ""
     look = look if look in LOOKS else ""
     return Sight(
         user=user,
-        match=match,
-        bundle=bundle,
-        card=card,
+        head=head,
         audience=LOOKS.get(look, audience),
-        disclosure=effective_disclosure(match.challenge, stated or Disclosure.CLOSED),
+        disclosure=effective_disclosure(
+            head.challenge_state, head.stated_disclosure or Disclosure.CLOSED
+        ),
         looking_as=look,
         is_live=number is None,
-        has_unfinished_work=working,
     )
-
-
-def _unscored(user: User, slug: str) -> tuple[Match, Bundle | None]:
-    matches = Match.objects.visible_to(user).select_related("agent__team", "challenge")
-    match = matches.filter(slug=slug).first()
-    if match is None:
-        raise Http404
-    bundle = (
-        match.bundles.filter(is_live=True)
-        .select_related("challenge_version")
-        .defer("manifest", "hidden_words", *HEAVY[2:])
-        .annotate(stated_disclosure=F(DISCLOSURE))
-        .first()
-    )
-    if bundle:
-        bundle.match = match
-    return match, bundle
 
 
 def evidence_sight(request: HttpRequest, slug: str) -> Sight:
@@ -191,7 +264,7 @@ def evidence_sight(request: HttpRequest, slug: str) -> Sight:
     asked = request.GET.get("revision", "")
     number = int(asked) if asked.isdecimal() and len(asked) < 9 else None
     sight = sight_of(request, slug, number)
-    if sight.card is None or not sight.shows_evidence:
+    if sight.head.card_id is None or not sight.shows_evidence:
         raise Http404
     return sight
 
