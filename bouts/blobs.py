@@ -15,6 +15,7 @@ from django.core.files.storage import default_storage
 from bouts.models import Blob
 
 BLOCK = 1 << 20
+LONGEST_LINE = 64 * 1024  # bytes
 LEVEL = 3
 
 
@@ -55,10 +56,25 @@ def opened(blob: Blob) -> Iterator[BinaryIO]:
         yield io.BufferedReader(stream, BLOCK)
 
 
+def numbered(stream: BinaryIO) -> Iterator[tuple[int, bytes, int]]:
+    """Yield the lines of a stream, numbered from 1 and split on LF only.
+
+    Of a line longer than `LONGEST_LINE` the head is given, with the number of bytes that were
+    passed over: one line of a hundred megabytes costs no more memory than many.
+    """
+    number = 0
+    while head := stream.readline(LONGEST_LINE):
+        number += 1
+        passed, piece = 0, head
+        while not piece.endswith(b"\n") and (piece := stream.readline(LONGEST_LINE)):
+            passed += len(piece) - piece.endswith(b"\n")
+        yield number, head, passed
+
+
 def lines(blob: Blob, first: int, last: int) -> Iterator[tuple[int, bytes]]:
-    """Yield the numbered lines ``first`` to ``last`` (from 1), split on LF only."""
+    """Yield the numbered lines ``first`` to ``last`` of a blob, without their ends."""
     with opened(blob) as stream:
-        for number, line in enumerate(stream, start=1):
+        for number, line, _ in numbered(stream):
             if number > last:
                 return
             if number >= first:

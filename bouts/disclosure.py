@@ -6,7 +6,9 @@ answers for one viewer and one bundle; whatever it has no rule for stays shut.
 
 from __future__ import annotations
 
+import json
 import re
+import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -197,10 +199,27 @@ def _quotes(artifact: Artifact) -> bool:
     return bool(artifact.facts.get("quotes_hidden", True))
 
 
+# Colour codes, as they are and as JSON escapes them.
+_ANSI = re.compile(r"(?:\x1b|\\u001b|\\x1b|\\033)\[[0-9;?]*[A-Za-z]")
+
+
 def tells(text: str, words: Iterable[str]) -> bool:
-    """Whether a text holds any of the words, in any case. The words are in lower case."""
-    lowered = text.lower()
-    return any(word in lowered for word in words)
+    """Whether a text holds any of the words, in any case, whatever is put between its letters.
+
+    The words are in the spelling that `hidden_words` gives them.
+    """
+    spelled = _spelled(text)
+    return any(word in spelled for word in words)
+
+
+def _spelled(text: str) -> str:
+    """Return a text as it reads: without colour codes and invisible characters, in lower case."""
+    if "\x1b" in text or "\\" in text:
+        text = _ANSI.sub("", text)
+    if not text.isascii():
+        shown = unicodedata.normalize("NFKC", text)
+        text = "".join(char for char in shown if unicodedata.category(char) != "Cf")
+    return text.lower()
 
 
 def pattern_of(words: Iterable[str]) -> re.Pattern[str] | None:
@@ -214,19 +233,34 @@ def pattern_of(words: Iterable[str]) -> re.Pattern[str] | None:
 def hidden_words(
     hidden: Iterable[TestEntry], visible: Iterable[TestEntry], results: Iterable[TestResult] = ()
 ) -> list[str]:
-    """Gather whatever names or quotes a hidden test, in lower case.
+    """Gather whatever names or quotes a hidden test, as `tells` looks for it.
 
-    ``results`` are those of hidden suites, with what their failures said: of a long message
-    its first line, for a quotation starts there. What also names a visible test is no secret.
+    ``results`` are those of hidden suites, with what their failures said. What also names a
+    visible test is no secret. Short remarks are left alone: "assert 1 == 2" tells of any test.
     """
     words = {word for test in hidden for word in _names(test.id, test.path)}
     for result in results:
         words.update(_names(result.id, result.file))
-        first_line = result.message.strip().partition("\n")[0][:200].strip()
-        if len(first_line) >= 3 * SHORTEST_SECRET:
-            words.add(first_line)
+        words.update(_remarks(result))
     words -= {word for test in visible for word in _names(test.id, test.path)}
-    return _shortest({word.lower() for word in words if len(word) >= SHORTEST_SECRET})
+    spelled = {_spelled(word) for word in words if len(word) >= SHORTEST_SECRET}
+    # As a file of JSON has them, whose writer escaped all that is not ASCII.
+    escaped = {json.dumps(word)[1:-1].lower() for word in spelled if not word.isascii()}
+    return _shortest(spelled | escaped)
+
+
+# Of a failure's text: its lines, and in a traceback those that pytest marks as what went wrong.
+_EXCEPTION = re.compile(r"^[\w.]+(?:Error|Exception|Failure|Failed|Warning): ")
+MOST_REMARKS = 40  # lines of one failure that are looked for
+
+
+def _remarks(result: TestResult) -> set[str]:
+    """Return what a failure said, line by line, with and without the name of its exception."""
+    lines = result.message.splitlines()[:MOST_REMARKS]
+    lines += [line[1:] for line in result.log.splitlines() if line.startswith("E ")][:MOST_REMARKS]
+    said = {line.strip()[:200].strip() for line in lines}
+    said |= {_EXCEPTION.sub("", line) for line in said}
+    return {line for line in said if len(line) >= 3 * SHORTEST_SECRET}
 
 
 def _shortest(words: set[str]) -> list[str]:

@@ -107,6 +107,8 @@ def parse_place(text: str) -> Place:
     """Read a place, or raise `BadPlace` saying how it is written."""
     if len(text) > LONGEST_PLACE:
         raise BadPlace(f"A place of at most {LONGEST_PLACE:,} characters")
+    if "\0" in text:
+        raise BadPlace("A place without NUL characters")
     form, colon, rest = text.partition(":")
     match form if colon else "":
         case "test":

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
 
+from bouts.disclosure import tells
 from bouts.models import Agent, Challenge, Match, Team
 from judging.models import Scorecard
 
@@ -78,6 +80,18 @@ class ExclusionForm(forms.Form):
         max_length=500,
         widget=forms.Textarea({"rows": 3}),
     )
+
+    def __init__(self, *args: Any, hidden_words: Iterable[str] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._hidden_words = hidden_words
+
+    def clean_reason(self) -> str:
+        reason = self.cleaned_data["reason"]
+        if tells(reason, self._hidden_words):
+            raise forms.ValidationError(
+                "This names or quotes a hidden test, and everybody can read it. Use other words."
+            )
+        return reason
 
 
 class ChallengeStateForm(forms.Form):

@@ -99,9 +99,12 @@ NOT_WRITTEN = {"csrfmiddlewaretoken", "version", "next", "claim"}
 
 
 def _typed(request: HttpRequest) -> dict[str, str]:
-    """Return what somebody typed and chose, cut to a length that no honest form exceeds."""
+    """Return what somebody typed and chose, cut to a length that no honest form exceeds.
+
+    NUL characters, which no keyboard types and PostgreSQL cannot store, are shown as ␀.
+    """
     return {
-        name: value[:LONGEST_DRAFT]
+        name: value[:LONGEST_DRAFT].replace("\0", "␀")
         for name, value in request.POST.items()
         if name not in NOT_WRITTEN
     }
@@ -362,14 +365,22 @@ def ruling_correction(request: HttpRequest, case_id: int, ruling_id: int) -> Htt
         correcting = _ruling_to_correct(request, case_id, ruling_id)
     except Ruling.DoesNotExist as missing:
         raise Http404 from missing
-    if not correcting.may_be_corrected_by(request.user):
-        raise PermissionDenied
     return _show(request, find_case(request, case_id), correcting=correcting)
 
 
 def _ruling_to_correct(request: HttpRequest, case_id: int, ruling_id: int) -> Ruling:
+    """Return a ruling that this person may replace.
+
+    Raises `Ruling.DoesNotExist` also where they have yet to come to the case blind: the form
+    stands beside the reveal.
+    """
     case = find_case(request, case_id)
-    return case.rulings.visible_to(request.user).get(pk=ruling_id)
+    ruling = case.rulings.visible_to(request.user).get(pk=ruling_id)
+    if not Desk(case, request.user, timezone.now()).is_revealed:
+        raise Ruling.DoesNotExist
+    if not ruling.may_be_corrected_by(request.user):
+        raise PermissionDenied
+    return ruling
 
 
 def _sign(request: HttpRequest, case_id: int, correcting: Ruling | None) -> HttpResponse:
@@ -425,9 +436,11 @@ def case_preview(request: HttpRequest, case_id: int) -> HttpResponse:
     case = find_case(request, case_id)
     correcting = None
     if ruling_id := request.POST.get("correcting", ""):
-        correcting = get_object_or_404(
-            case.rulings.visible_to(request.user), pk=ruling_id if ruling_id.isdecimal() else 0
-        )
+        number = int(ruling_id) if ruling_id.isdecimal() and len(ruling_id) < 10 else 0
+        try:
+            correcting = _ruling_to_correct(request, case_id, number)
+        except Ruling.DoesNotExist as missing:
+            raise Http404 from missing
     elif Desk(case, request.user, timezone.now()).phase is not Phase.RULE:
         return redirect(case)
     form = _bound_ruling_form(request, case, correcting)

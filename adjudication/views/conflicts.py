@@ -38,7 +38,7 @@ def case_conflict(request: HttpRequest, case_id: int) -> HttpResponse:
     case = Case.objects.visible_to(request.user).filter(pk=case_id).first()
     if case is None:
         raise Http404
-    note = request.POST.get("note", "")[:1_000]
+    note = request.POST.get("note", "")[:1_000].replace("\0", "␀")
     actions.declare_conflict(by=request.user, match=case.match, note=note)
     messages.success(request, f"Declared. {case} is no longer yours to see.")
     return redirect("adjudication:case_queue")

@@ -21,7 +21,7 @@ from bouts.bundles.loading import MATCH, LoadedBundle, LoadedChallenge
 from bouts.bundles.manifest import ArtifactEntry
 from bouts.bundles.reading import Reading, State, readings, refuse_dangling
 from bouts.copying import Spool, next_keys
-from bouts.formats.types import Kind
+from bouts.formats.types import Kind, Outcome
 from bouts.formats.types import TestResult as Result
 from bouts.models import (
     Agent,
@@ -301,7 +301,13 @@ class _ResultSink:
         )  # fmt: skip
         if self._kept is not None:
             self._kept.append(
-                Result(result.id, result.outcome, message=result.message, file=result.file)
+                Result(
+                    result.id,
+                    result.outcome,
+                    message=result.message,
+                    log="" if result.outcome is Outcome.PASSED else result.log,
+                    file=result.file,
+                )
             )
 
 

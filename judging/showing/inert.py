@@ -58,11 +58,11 @@ def _shown(char: str) -> str:
     return char if unicodedata.category(char) == "Zs" else f"[U+{ord(char):04X}]"
 
 
-def shortened(line: str, limit: int = LONGEST_LINE) -> str:
-    """Cut a long line, and say how much of it is gone."""
+def shortened(line: str, passed: int = 0, limit: int = LONGEST_LINE) -> str:
+    """Cut a long line, and say how much of it is gone; ``passed`` more were never read."""
     if len(line) <= limit:
         return line
-    return f"{line[:limit]}… {len(line) - limit:,} more characters"
+    return f"{line[:limit]}… {len(line) - limit + passed:,} more characters"
 
 
 # Colours of a terminal, as classes

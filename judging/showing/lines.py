@@ -55,7 +55,7 @@ def window(blob: Blob, first: int, last: int, gate: Gate, targets: Iterable[int]
     found = []
     has_more = False
     with blobs.opened(blob) as stream:
-        for number, data in enumerate(stream, start=1):
+        for number, data, passed in blobs.numbered(stream):
             if number > last:
                 has_more = True
                 break
@@ -63,6 +63,6 @@ def window(blob: Blob, first: int, last: int, gate: Gate, targets: Iterable[int]
             if number >= first:
                 text = data.rstrip(b"\r\n").decode("utf-8", "replace")
                 shown = watch.MASKED if is_key else gate.text(text)
-                html = shown if shown == WITHHELD != text else coloured(shortened(shown))
+                html = shown if shown == WITHHELD != text else coloured(shortened(shown, passed))
                 found.append(Line(number, html, number in marked))
     return Window(tuple(found), first, found[-1].number if found else first - 1, has_more)

@@ -21,7 +21,12 @@ def match_exclusion(request: HttpRequest, slug: str) -> HttpResponse:
     """Take a match off the leaderboards, or put it back, with a public reason."""
     matches = Match.objects.select_related("agent__team", "challenge")
     match = get_object_or_404(matches, slug=slug)
-    form = ExclusionForm(request.POST or None, initial={"exclusion": match.exclusion})
+    bundle = match.bundles.filter(is_live=True).first()
+    form = ExclusionForm(
+        request.POST or None,
+        initial={"exclusion": match.exclusion},
+        hidden_words=bundle.hidden_words if bundle else (),
+    )
     if request.method == "POST" and form.is_valid():
         actions.exclude_match(match, **form.cleaned_data, by=request.user)
         match.refresh_from_db()

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from bouts.bundles.manifest import TestEntry
-from bouts.disclosure import Audience, Gate, hidden_words
+from bouts.disclosure import Audience, Gate, hidden_words, tells
 from bouts.formats.types import Kind, Outcome, TestResult
 from bouts.rules import Disclosure, Suite
 
@@ -78,3 +80,42 @@ def test_names_messages_and_files_of_hidden_tests_are_secret_and_those_of_visibl
     ):  # fmt: skip
         assert gate.quotes_hidden(text), text
     assert not gate.quotes_hidden("tests.test_store::test_shared")
+
+
+# A hidden test is told of in other spellings than its name
+
+FAILURE = TestResult(
+    id="hidden.t::test_sahara",
+    outcome=Outcome.FAILED,
+    message="AssertionError: okavango expected 3 refunds\nlimpopo, the second line",
+    log="def test_sahara():\nE   orinoco, as pytest marks it\n    x = 1",
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "it failed in TEST_SAHARA",
+        "okavango expected 3 refunds",  # without the exception's name
+        "see: limpopo, the second line",
+        "orinoco, as pytest marks it",
+        "test_\x1b[01;31m\x1b[Ksahara\x1b[m",  # as grep --color prints it
+        r"test_\u001b[01;31msahara\u001b[m",  # the same in a file of JSON
+        "test_sa\u00adhara, test_\u200bsahara",  # soft hyphen, zero-width space
+        "ｔｅｓｔ_sahara",  # full-width letters
+    ],
+)
+def test_a_quotation_is_found_in_whatever_spelling(text: str) -> None:
+    assert tells(text, hidden_words([], [], [FAILURE]))
+
+
+def test_a_name_is_found_where_json_has_escaped_it() -> None:
+    words = hidden_words([], [], [TestResult(id="hidden.t::test_übermaß", outcome=Outcome.PASSED)])
+    assert tells(json.dumps({"ran": "test_übermaß"}), words)
+    assert tells("test_ÜBERMAß", words)
+
+
+def test_remarks_that_any_test_makes_and_the_frames_of_a_traceback_are_no_secret() -> None:
+    words = hidden_words([], [], [FAILURE])
+    assert not tells("assert 1 == 2", words)
+    assert not tells("    x = 1", words)

@@ -480,6 +480,37 @@ def test_others_do_not_correct(case: Case, reviewer: User, second: User, client_
     assert "Correct" not in text_of(other.get(address(case)))
 
 
+def test_a_correction_shows_nothing_to_whoever_still_owes_the_match_a_blind_score(
+    reviewer: User, second: User, client_of
+) -> None:
+    match = make_match(findings=[finding()])
+    case = case_of(match)
+    other_case = match.cases.exclude(pk=case.pk).get()
+    client = client_of(reviewer)
+    commit(client, case)
+    sign(client, case, "average")
+    first = Ruling.objects.get()
+    case.refresh_from_db()
+    assert not other_case.is_settled
+    blind = client_of(second)
+    form = {"correcting": first.pk, "version": case.version, "ruling": "uphold"}
+    answers = [
+        blind.get(address(case, f"rulings/{first.pk}/correction/")),
+        blind.post(address(case, "preview/"), form),
+        blind.post(address(case, f"rulings/{first.pk}/correct/"), form),
+    ]
+    assert [answer.status_code for answer in answers] == [404, 404, 404]
+    assert not any("openai" in text_of(answer) for answer in answers)
+
+
+def test_nul_characters_cost_nobody_what_they_typed(case: Case, reviewer: User, client_of) -> None:
+    client = client_of(reviewer)
+    client.post(address(case, "claim/"))
+    answer = client.post(address(case, "draft/"), {"reason": "before\0after"})
+    assert answer.status_code < 400
+    assert Draft.objects.get().fields["reason"] == "before␀after"
+
+
 def test_the_cost_of_a_page_does_not_grow_with_its_rulings(
     case: Case, reviewer: User, client_of
 ) -> None:

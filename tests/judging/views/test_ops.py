@@ -13,7 +13,7 @@ from bouts.bundles.errors import Refused
 from bouts.models import AuditEntry, Bundle, Challenge, User
 from judging import actions
 from judging.models import Standing
-from tests.matches import judge, write_bundle
+from tests.matches import CANARY, judge, write_bundle
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[[User], Client]
@@ -135,3 +135,11 @@ def test_ops_alone_find_the_ways_there(
         assert f'href="{way}"' in text_of(ops, page)
         assert f'href="{way}"' not in text_of(client_of(competitor), page)
     assert EXCLUSION not in text_of(ops, "/matches/m-1/?as=others")
+
+
+def test_a_public_reason_must_not_tell_of_a_hidden_test(match: Bundle, ops: Client) -> None:
+    answer = ops.post(EXCLUSION, {"exclusion": "excluded", "reason": f"it broke {CANARY}_lock"})
+    assert answer.status_code == 422
+    assert "hidden test" in answer.content.decode()
+    match.match.refresh_from_db()
+    assert match.match.exclusion == ""
