@@ -31,7 +31,7 @@ from judging.breakdown import weights_of
 from judging.filters import BoardFilter, MatchFilter
 from judging.models import Scorecard, Standing, Step
 from judging.scoring.policy import CURRENT, WEIGHED
-from judging.views.sight import Sight, privately, sight_of
+from judging.sight import Sight, privately, sight_of
 
 # Matches
 

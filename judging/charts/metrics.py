@@ -22,6 +22,7 @@ class MetricBar:
 
 def metric_bar(curve: Curve, value: float | None, text: str) -> MetricBar:
     """Lay out a metric. The track is as long as puts its good range in the middle or left."""
+    good: tuple[float, float] | None
     match curve:
         case LowerIsBetter(target):
             length, good = 2 * float(target), (0.0, float(target))

@@ -292,7 +292,7 @@ def _errors(episodes: Sequence[ErrorEpisode], place: _Place) -> list[ErrorBar]:
     for episode in episodes:
         together[episode.opened_seq, episode.closed_seq] += 1
     free = [0.0] * ERROR_ROWS
-    bars = []
+    bars: list[ErrorBar] = []
     for (opened, closed), count in sorted(together.items(), key=lambda item: item[0][0]):
         start = place.share(opened)
         end = 1.0 if closed is None else max(place.share(closed), start + 0.002)

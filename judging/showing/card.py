@@ -20,7 +20,7 @@ from judging.showing.integrity import integrity_card
 from judging.showing.judges import figures_of, halves_card, objective_card, strategy_card
 from judging.showing.ledger import head_of
 from judging.showing.tabs import tabs_of
-from judging.views.sight import Sight
+from judging.sight import Sight
 
 TEMPLATE = "judging/_card.html"
 RULING_SEAT = "ruling"

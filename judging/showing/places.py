@@ -119,7 +119,7 @@ def _test(artifact: Artifact, place: TestPlace, gate: Gate) -> Panel:
     if not runs:
         raise Nothing
     listed = artifact.bundle.challenge_version.document.get("tests", [])
-    entry = next(
+    entry: dict[str, Any] = next(
         (one for one in listed if one["id"] == place.id and one["suite"] == place.suite), {}
     )
     return Panel(

@@ -11,8 +11,8 @@ from bouts.evidence import LinePlace, LinesPlace, parse_place
 from bouts.formats.types import Kind
 from judging.showing.pages import page_of
 from judging.showing.places import access_row
+from judging.sight import Sight, with_evidence
 from judging.views.evidence_tab import chosen, number, readable, tab_page
-from judging.views.sight import Sight, with_evidence
 
 
 @require_GET

@@ -12,8 +12,8 @@ from django.views.decorators.http import require_GET
 from bouts.models import Blob
 from judging.showing.addresses import Addresses
 from judging.showing.inert import on_one_line
+from judging.sight import Sight, with_evidence
 from judging.views.evidence_tab import number, tab_page
-from judging.views.sight import Sight, with_evidence
 
 PER_PAGE = 100
 

@@ -15,8 +15,8 @@ from judging.showing.inert import plain
 from judging.showing.lines import WINDOW, window
 from judging.showing.markdown import LONGEST, rendered
 from judging.showing.tabs import DOCUMENTS
+from judging.sight import Sight, with_evidence
 from judging.views.evidence_tab import chosen, readable, tab_page
-from judging.views.sight import Sight, with_evidence
 
 MARKDOWN = (".md", ".markdown", ".mdown")
 

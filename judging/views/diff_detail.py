@@ -10,8 +10,8 @@ from django.views.decorators.http import require_GET
 from bouts.formats.types import Kind
 from judging.showing.diffs import file_view
 from judging.showing.pages import page_of
+from judging.sight import Sight, with_evidence
 from judging.views.evidence_tab import chosen, number, readable, tab_page
-from judging.views.sight import Sight, with_evidence
 
 FILES = 10  # to a page
 NAMED = 200  # files whose names the list above the diff has

@@ -12,11 +12,11 @@ from bouts.disclosure import WITHHELD
 from bouts.evidence import BadPlace, LinesPlace, Place, parse_place
 from bouts.formats.types import Kind
 from bouts.htmx import render_page
+from judging.opening import OpenFile, open_file
 from judging.showing.addresses import label_of
 from judging.showing.lines import WINDOW
 from judging.showing.places import Nothing, Panel, Withheld, panel_at
-from judging.views.opening import OpenFile, open_file
-from judging.views.sight import privately
+from judging.sight import privately
 
 WHOLE = LinesPlace(1, WINDOW)  # where a file is opened that no place is named of
 

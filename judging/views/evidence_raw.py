@@ -10,8 +10,8 @@ from django.views.decorators.http import require_GET
 from bouts import blobs
 from bouts.formats.types import Kind
 from bouts.masking import masked_pieces
-from judging.views.opening import open_file
-from judging.views.sight import privately
+from judging.opening import open_file
+from judging.sight import privately
 
 # Everything that people read in an editor. The rest, a scan or a benchmark, is data.
 TEXT = {Kind.LOG, Kind.DIFF, Kind.DELIVERABLE, Kind.PLAN, Kind.SANDBOX}

@@ -12,7 +12,7 @@ from bouts.formats.types import Kind
 from bouts.htmx import render_page, wants_part
 from bouts.models import Artifact
 from judging.showing.tabs import tabs_of
-from judging.views.sight import Sight, privately
+from judging.sight import Sight, privately
 
 
 def tab_page(

@@ -6,8 +6,8 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
 from bouts.formats.types import Kind
+from judging.sight import Sight, with_evidence
 from judging.views.evidence_tab import tab_page
-from judging.views.sight import Sight, with_evidence
 
 
 @require_GET

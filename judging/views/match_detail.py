@@ -17,7 +17,7 @@ from bouts.disclosure import Audience
 from bouts.htmx import render_page, wants_part
 from judging.models import Step
 from judging.showing.card import card_html, card_key
-from judging.views.sight import Sight, privately, sight_of
+from judging.sight import Sight, privately, sight_of
 
 
 @require_GET

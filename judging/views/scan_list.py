@@ -11,8 +11,8 @@ from bouts.disclosure import WITHHELD, Gate
 from bouts.formats.types import Kind, ScanFinding
 from judging.showing.inert import on_one_line, plain
 from judging.showing.pages import page_of
+from judging.sight import Sight, with_evidence
 from judging.views.evidence_tab import chosen, number, readable, tab_page
-from judging.views.sight import Sight, with_evidence
 
 
 @require_GET

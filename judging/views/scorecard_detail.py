@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
+from judging.sight import sight_of
 from judging.views.match_detail import scorecard_page
-from judging.views.sight import sight_of
 
 
 @require_GET

@@ -15,8 +15,8 @@ from bouts.rules import Severity, Suite
 from judging.showing.addresses import Addresses
 from judging.showing.inert import on_one_line
 from judging.showing.judges import objective_card
+from judging.sight import Sight, with_evidence
 from judging.views.evidence_tab import number, tab_page
-from judging.views.sight import Sight, with_evidence
 
 PER_PAGE = 50
 GRAVITY = {severity.value: at for at, severity in enumerate(Severity)}

@@ -20,8 +20,8 @@ from judging.scoring.telemetry import Recording, analyse
 from judging.showing.build import build_id
 from judging.showing.events import KINDS, row_of
 from judging.showing.pages import PER_PAGE, page_number_of, page_of
+from judging.sight import Sight, with_evidence
 from judging.views.evidence_tab import chosen, number, open_address, readable, tab_page
-from judging.views.sight import Sight, with_evidence
 
 LONGEST_TITLE = 90
 

@@ -69,7 +69,7 @@ def test_another_team_reads_totals_and_applied_findings_alone(as_rival: Client) 
         "/evidence/",
     ):
         assert nothing not in html
-    assert "Evidence, rationales and open questions are for the team that fought" in said
+    assert "This is what other teams see." in said
 
 
 def test_a_reviewer_who_may_be_asked_sees_only_the_challenge(as_blind: Client) -> None:

@@ -10,7 +10,7 @@ from bouts.disclosure import Audience, Gate, audience_of, effective_disclosure
 from bouts.formats.types import Kind
 from bouts.models import Artifact, Match
 from judging.showing.addresses import Addresses
-from judging.views.sight import LOOKS
+from judging.sight import LOOKS
 
 
 @dataclass(frozen=True)
