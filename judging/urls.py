@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.urls import path, register_converter
+from django.views.generic import RedirectView
 
 from judging.views import (
     access_list,
@@ -69,6 +70,11 @@ urlpatterns = [
         name="scorecard_detail",
     ),
     # evidence: a tab each, and the permanent address of a place in a file
+    path(
+        "matches/<match:slug>/evidence/",
+        RedirectView.as_view(pattern_name="judging:test_list"),
+        name="evidence",
+    ),
     path("matches/<match:slug>/evidence/tests/", test_list.test_list, name="test_list"),
     path(
         "matches/<match:slug>/evidence/timeline/",

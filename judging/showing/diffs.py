@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
 
 from django.utils.safestring import SafeString
 
@@ -135,9 +134,3 @@ def hunk_at(change: FileChange, place: DiffPlace) -> HunkView | None:
             rows = _rows(change.path, Hunk(hunk.header, part), place)
             return HunkView(hunk.header, tuple(rows))
     return None
-
-
-def first_line(change: FileChange) -> int | None:
-    """Return the first line that a change adds or leaves, for a link to it."""
-    lines = chain.from_iterable(hunk.lines for hunk in change.hunks)
-    return next((line.new for line in lines if line.sign == "+" and line.new), None)

@@ -23,12 +23,6 @@ def mark_of(outcome: str) -> str:
     return words.OUTCOMES.get(outcome, "?")
 
 
-@register.filter
-def minus(text: str) -> str:
-    """A line that scoring wrote, with a capital and real minus signs."""
-    return words.sentence(text)
-
-
 @register.simple_tag
 def evidence_place(addresses: Addresses, digest: str, seq: int) -> str:
     """The address of an event of a telemetry file."""

@@ -11,7 +11,6 @@ from bouts import blobs
 from bouts.disclosure import Gate
 from bouts.formats.types import Kind
 from bouts.models import Artifact
-from judging.showing.inert import plain
 from judging.showing.lines import WINDOW, window
 from judging.showing.markdown import LONGEST, rendered
 from judging.showing.tabs import DOCUMENTS
@@ -48,5 +47,4 @@ def _document(artifact: Artifact, gate: Gate) -> dict[str, Any]:
         "document": rendered(text) if is_markdown and not is_long else "",
         "source": window(artifact.blob, 1, WINDOW, gate),
         "is_long": is_long,
-        "is_json": plain(text[:1]) in {"{", "["},
     }

@@ -14,7 +14,6 @@ from judging.sight import Sight, with_evidence
 from judging.views.evidence_tab import chosen, number, readable, tab_page
 
 FILES = 10  # to a page
-NAMED = 200  # files whose names the list above the diff has
 
 
 @require_GET

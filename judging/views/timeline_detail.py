@@ -19,7 +19,7 @@ from judging.judges.telemetry import analysed, main_source
 from judging.scoring.telemetry import Recording, analyse
 from judging.showing.build import build_id
 from judging.showing.events import KINDS, row_of
-from judging.showing.pages import PER_PAGE, page_number_of, page_of
+from judging.showing.pages import page_number_of, page_of
 from judging.sight import Sight, with_evidence
 from judging.views.evidence_tab import chosen, number, open_address, readable, tab_page
 
@@ -41,7 +41,6 @@ def timeline_detail(request: HttpRequest, sight: Sight) -> HttpResponse:
             "events": events,
             "rows": [row_of(event, sight.gate) for event in events.values],
             "target": target,
-            "per_page": PER_PAGE,
             "has_clock": artifact.clock not in {"", Clock.NONE},
             "picture": _picture(sight, artifact),
         }

@@ -41,6 +41,10 @@ def test_each_tab_is_a_page_and_a_part_for_the_team_and_nobody_else(
     assert Client().get(address).status_code == 302
 
 
+def test_evidence_without_a_tab_leads_to_the_tests(bundle: Bundle, as_team: Client) -> None:
+    assert as_team.get("/matches/m-1/evidence/").url == "/matches/m-1/evidence/tests/"
+
+
 # Tests
 
 
