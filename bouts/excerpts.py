@@ -12,7 +12,6 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from bouts.bundles.places import pointed
 from bouts.evidence import (
     DiffPlace,
     EventPlace,
@@ -22,11 +21,11 @@ from bouts.evidence import (
     Place,
     TestPlace,
 )
+from bouts.formats.pointers import TooLarge, values_at
 from bouts.formats.types import Event, FileChange, TestResult
 
 MOST_LINES = 20
 LONGEST = 2_000  # characters
-LARGEST_DOCUMENT = 20_000_000
 
 Values = Callable[[], Iterable[Any]]
 Opened = Callable[[], AbstractContextManager[BinaryIO]]
@@ -92,17 +91,15 @@ def _diff_line(change: FileChange, place: DiffPlace) -> str | None:
 
 
 def _pointed_text(stream: BinaryIO, place: JsonPlace) -> str | None:
-    data = stream.read(LARGEST_DOCUMENT + 1)
-    if len(data) > LARGEST_DOCUMENT:
-        return None
     try:
-        is_there, value = pointed(orjson.loads(data), place)
-    except orjson.JSONDecodeError:
+        found = values_at(stream, [place.tokens])
+    except TooLarge:
         return None
-    if not is_there:
-        return None
-    return (
-        value
-        if isinstance(value, str)
-        else orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
-    )
+    return json_text(found[place.tokens]) if found else None
+
+
+def json_text(value: Any) -> str:
+    """Return a value of a JSON document as text to read."""
+    if isinstance(value, str):
+        return value
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()

@@ -7,10 +7,9 @@ stays *unresolved* (DESIGN.md, "A bundle").
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
-
-import orjson
 
 from bouts.evidence import (
     Anchor,
@@ -22,10 +21,8 @@ from bouts.evidence import (
     Place,
     TestPlace,
 )
+from bouts.formats.pointers import TooLarge, values_at
 from bouts.formats.types import Event, FileChange, TestResult
-
-# A document above this is not opened a second time to look a pointer up.
-LARGEST_POINTED_DOCUMENT = 20_000_000
 
 
 class PlaceCheck:
@@ -86,14 +83,11 @@ class PlaceCheck:
                 self._open.discard(place)
 
     def _see_pointers(self, file: Path) -> None:
-        wanted = {p for p in self._open if isinstance(p, JsonPlace)}
-        if not wanted or file.stat().st_size > LARGEST_POINTED_DOCUMENT:
+        wanted = {p.tokens: p for p in self._open if isinstance(p, JsonPlace)}
+        if not wanted:
             return
-        try:
-            document = orjson.loads(file.read_bytes())
-        except orjson.JSONDecodeError:
-            return
-        self._open.difference_update(place for place in wanted if pointed(document, place)[0])
+        with file.open("rb") as source, suppress(TooLarge):
+            self._open.difference_update(wanted[found] for found in values_at(source, wanted))
 
 
 def line_count(file: Path) -> int:
@@ -104,16 +98,3 @@ def line_count(file: Path) -> int:
             count += block.count(b"\n")
             last = block[-1:]
     return count + (last != b"\n")
-
-
-def pointed(document: Any, place: JsonPlace) -> tuple[bool, Any]:
-    """Follow a JSON pointer: whether it leads somewhere, and what is there."""
-    value = document
-    for token in place.tokens:
-        if isinstance(value, dict) and token in value:
-            value = value[token]
-        elif isinstance(value, list) and token.isdecimal() and int(token) < len(value):
-            value = value[int(token)]
-        else:
-            return False, None
-    return True, value

@@ -138,6 +138,19 @@ JSON = Notation(
 )
 
 
+def built(data: bytes, pointer: str) -> Any:
+    """Return a large JSON value, built within the bounds of a part; None where it is not valid."""
+    events = _events(io.BytesIO(data))
+    try:
+        event, value = next(events)
+        whole = _built(events, event, value, pointer)
+        for _ in events:  # to the end, where the parser refuses what does not belong there
+            pass
+    except ijson.JSONError:
+        return None
+    return whole
+
+
 # Patterns
 
 

@@ -6,10 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
 from bouts import blobs, chunks
-from bouts.bundles.places import pointed
 from bouts.disclosure import Gate
 from bouts.evidence import (
     DiffPlace,
@@ -20,7 +17,8 @@ from bouts.evidence import (
     Place,
     TestPlace,
 )
-from bouts.excerpts import LARGEST_DOCUMENT
+from bouts.excerpts import json_text
+from bouts.formats.pointers import TooLarge, values_at
 from bouts.formats.text import shorten
 from bouts.formats.types import Access, Event, FileChange, Kind
 from bouts.models import Artifact, TestResult
@@ -243,20 +241,12 @@ def access_row(access: Access, gate: Gate) -> dict[str, Any]:
 
 
 def _json(artifact: Artifact, place: JsonPlace, gate: Gate) -> Panel:
-    with blobs.opened(artifact.blob) as stream:
-        data = stream.read(LARGEST_DOCUMENT + 1)
-    if len(data) > LARGEST_DOCUMENT:
-        return Panel("judging/_place_json.html", {"is_too_large": True, "pointer": place.pointer})
     try:
-        is_there, value = pointed(orjson.loads(data), place)
-    except orjson.JSONDecodeError:
-        raise Nothing from None
-    if not is_there:
+        with blobs.opened(artifact.blob) as stream:
+            found = values_at(stream, [place.tokens])
+    except TooLarge:
+        return Panel("judging/_place_json.html", {"is_too_large": True, "pointer": place.pointer})
+    if not found:
         raise Nothing
-    text = (
-        value
-        if isinstance(value, str)
-        else orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
-    )
-    shown = plain(shorten(gate.text(text), LONGEST))
+    shown = plain(shorten(gate.text(json_text(found[place.tokens])), LONGEST))
     return Panel("judging/_place_json.html", {"text": shown, "pointer": on_one_line(place.pointer)})
