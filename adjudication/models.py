@@ -128,6 +128,10 @@ class CaseQuerySet(models.QuerySet):
     def for_page(self) -> CaseQuerySet:
         return self.for_list().select_related("match__agent", "team", "scorecard")
 
+    def contested_matches(self) -> models.QuerySet:
+        """Return the ids of the matches whose Strategy score is in question, as a query."""
+        return self.unsettled().filter(finding_key="").order_by().values("match")
+
     def on_the_question_of(self, case: Case) -> CaseQuerySet:
         """Narrow to the cases that ask the same: one ruling settles them all."""
         return self.filter(

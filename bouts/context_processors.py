@@ -45,9 +45,11 @@ DOORS = (
 
 def masthead(request: HttpRequest) -> dict[str, object]:
     """Return the main menu as (label, address, whether it holds this page)."""
-    if not request.user.is_authenticated:
+    # A request that was refused at the door, such as one for another host, has no user yet.
+    user = getattr(request, "user", None)
+    if user is None or not user.is_authenticated:
         return {"doors": []}
-    doors = doors_for(request.user.role)
+    doors = doors_for(user.role)
     depths = {label: depth_of(request.path, addresses) for label, addresses in doors}
     here = max(depths, key=depths.__getitem__)
     return {

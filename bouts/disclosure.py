@@ -20,7 +20,7 @@ from django.db.models import Q, QuerySet
 from bouts.bundles.manifest import TestEntry
 from bouts.formats.types import Kind, TestResult
 from bouts.masking import mask
-from bouts.models import Artifact, Bundle, Challenge, Match, User
+from bouts.models import Artifact, Challenge, Match, User
 from bouts.rules import Disclosure, Suite
 
 WITHHELD = "withheld"
@@ -46,6 +46,10 @@ class Audience(StrEnum):
 # as a query. Registered by `adjudication`, which knows the cases; imports point the other way.
 blindfolds: list[Callable[[User], QuerySet]] = []
 
+# Each returns the ids of the matches whose panel is in question before a reviewer, as a query:
+# until that is decided nobody but staff learns which model said what. Registered likewise.
+contests: list[Callable[[], QuerySet]] = []
+
 
 def dark_to(user: User, match: str = "pk") -> Q:
     """Narrow to the matches of which this person may see nothing yet.
@@ -56,6 +60,11 @@ def dark_to(user: User, match: str = "pk") -> Q:
     if not user.is_reviewer:
         return nothing
     return reduce(or_, (Q(**{f"{match}__in": fold(user)}) for fold in blindfolds), nothing)
+
+
+def contested(match: str = "pk") -> Q:
+    """Narrow to the matches whose panel is in question before a reviewer; see `dark_to`."""
+    return reduce(or_, (Q(**{f"{match}__in": find()}) for find in contests), Q(pk__in=[]))
 
 
 def open_to(user: User) -> QuerySet[Match]:
@@ -106,26 +115,12 @@ class Gate:
     audience: Audience
     disclosure: Disclosure
     hidden_words: tuple[str, ...] = ()  # whatever names or quotes a hidden test
-
-    @classmethod
-    def for_viewer(cls, user: User, bundle: Bundle) -> Gate:
-        return cls.for_audience(audience_of(user, bundle.match), bundle)
-
-    @classmethod
-    def for_audience(cls, audience: Audience, bundle: Bundle) -> Gate:
-        version = bundle.challenge_version
-        return cls(
-            audience,
-            effective_disclosure(
-                bundle.match.challenge.state, version.document.get("disclosure", "closed")
-            ),
-            tuple(bundle.hidden_words),
-        )
+    is_contested: bool = False  # the panel is in question now, whatever a revision says of it
 
     @property
     def key(self) -> str:
         """Tells apart what is cached: equal keys, equal pages."""
-        return f"{self.audience}-{self.disclosure}"
+        return f"{self.audience}-{self.disclosure}{'-contested' if self.is_contested else ''}"
 
     @property
     def is_full(self) -> bool:

@@ -275,7 +275,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PAGINATION_CLASS": "bouts.api.pagination.Pages",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["bouts.api.parsers.JSONParser"],
     "COERCE_DECIMAL_TO_STRING": True,
     "PAGE_SIZE": 50,
 }

@@ -140,7 +140,8 @@ class _Team:
         self._visible = [test for test in tests if gate.shows_suite(test["suite"])]
         self._unseen = [test for test in tests if not gate.shows_suite(test["suite"])]
         self._visible_ids = frozenset(test["id"] for test in self._visible)
-        self._strategy_is_open = any(
+        # A revision knows the cases of its time; one may have been opened since.
+        self._strategy_is_open = gate.is_contested or any(
             case["status"] == OPEN and not case["finding_key"] for case in breakdown["cases"]
         )
 

@@ -7,12 +7,19 @@ from dataclasses import dataclass, replace
 from functools import cached_property, wraps
 from typing import Any
 
-from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Value
+from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, Value
 from django.db.models.fields.json import KeyTextTransform
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 
-from bouts.disclosure import Audience, Gate, audience_in, dark_to, effective_disclosure
+from bouts.disclosure import (
+    Audience,
+    Gate,
+    audience_in,
+    contested,
+    dark_to,
+    effective_disclosure,
+)
 from bouts.models import Bundle, Match, User
 from bouts.rules import Disclosure
 from judging.disclosed import disclosed
@@ -61,6 +68,7 @@ class Head:
     challenge_version: int | None
     stated_disclosure: str | None
     has_unfinished_work: bool
+    is_contested: bool
     is_dark: bool
     card_id: int | None = None
     card_number: int | None = None
@@ -101,6 +109,10 @@ def _columns(match: str, version: str) -> list[Any]:
     ]
 
 
+def _is(condition: Q) -> Any:
+    return ExpressionWrapper(condition, BooleanField())
+
+
 # Made once: expressions take Django longer to build than the database to answer.
 OF_CARDS = _columns("match", "challenge_version")
 OF_UNSCORED = _columns("", "bundles__challenge_version")
@@ -114,20 +126,20 @@ def head_of(user: User, slug: str, number: int | None) -> Head:
     visible = Match.objects.visible_to(user)
     cards = Scorecard.objects.filter(match__slug=slug, match__in=visible)
     cards = cards.live() if number is None else cards.filter(number=number)
-    columns = [*OF_CARDS, _dark(user, "match"), "pk", "number", "is_live"]
+    columns = [*OF_CARDS, *_questions(user, "match"), "pk", "number", "is_live"]
     found = next(iter(cards.order_by().values_list(*columns)[:1]), None)
     if found is None and number is None:
         live = visible.filter(slug=slug, bundles__is_live=True).order_by()
-        found = live.values_list(*OF_UNSCORED, _dark(user, "pk")).first()
+        found = live.values_list(*OF_UNSCORED, *_questions(user, "pk")).first()
     if found is None:
         raise Http404
     return Head(*found)
 
 
-def _dark(user: User, match: str) -> Any:
-    if not user.is_reviewer:
-        return Value(False)
-    return ExpressionWrapper(dark_to(user, match), BooleanField())
+def _questions(user: User, match: str) -> tuple[Any, Any]:
+    """Return whether the panel is in question, and whether this person must come to it blind."""
+    is_dark = _is(dark_to(user, match)) if user.is_reviewer else Value(False)
+    return _is(contested(match)), is_dark
 
 
 @dataclass(frozen=True)
@@ -184,14 +196,14 @@ class Sight:
     @property
     def _gate_without_words(self) -> Gate:
         """The gate as far as it can be had without fetching what it hides."""
-        return Gate(self.audience, self.disclosure)
+        return Gate(self.audience, self.disclosure, is_contested=self.head.is_contested)
 
     @cached_property
     def gate(self) -> Gate:
         if self.audience is not Audience.TEAM or self.head.bundle_id is None:
             return self._gate_without_words
         words = Bundle.objects.values_list("hidden_words", flat=True).get(pk=self.head.bundle_id)
-        return Gate(self.audience, self.disclosure, tuple(words))
+        return replace(self._gate_without_words, hidden_words=tuple(words))
 
     @cached_property
     def breakdown(self) -> dict[str, Any]:

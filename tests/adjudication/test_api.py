@@ -118,6 +118,17 @@ def test_what_the_rules_do_not_know_is_400_and_names_the_field(
     assert not BlindScore.objects.exists()
 
 
+def test_what_is_nested_too_deep_is_400(case: Case, mine: Client) -> None:
+    post(mine, f"{CASES}{case.pk}/claim/")
+    answer = mine.post(
+        f"{CASES}{case.pk}/commit/",
+        '{"levels": ' + "[" * 5000 + "]" * 5000 + "}",
+        content_type="application/json",
+    )
+    assert answer.status_code == 400
+    assert "nested too deep" in answer.json()["detail"]
+
+
 def test_a_correction_names_what_it_supersedes(case: Case, mine: Client) -> None:
     post(mine, f"{CASES}{case.pk}/claim/")
     post(mine, f"{CASES}{case.pk}/commit/", {"levels": GOOD_LEVELS, "reason": "So."})

@@ -161,6 +161,14 @@ def test_a_request_that_cannot_be_read_says_so() -> None:
     assert "Nothing was saved" in render_to_string("400.html")
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize("address", ["/", "/nowhere/", "/api/matches/"])
+def test_a_request_for_another_host_is_refused_as_one(address: str) -> None:
+    response = Client(raise_request_exception=False).get(address, headers={"host": "evil.test"})
+    assert response.status_code == 400
+    assert "Nothing was saved" in response.content.decode()
+
+
 # Command line
 
 
