@@ -106,8 +106,12 @@ def _end_with_parent() -> None:
     ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)
 
 
+ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
 def main() -> int:
-    for ending in (signal.SIGTERM, signal.SIGHUP):
+    # SIGINT too: a script that starts this with `&` has its shell hand it down ignored.
+    for ending in ENDINGS:
         signal.signal(ending, signal.default_int_handler)
     children: list[Child] = []
     try:
@@ -121,7 +125,7 @@ def main() -> int:
         print(f"{denied}. Run as its owner, or set BOUTS_DATA to another folder.", file=sys.stderr)
         return 1
     finally:
-        for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for ending in ENDINGS:
             signal.signal(ending, signal.SIG_IGN)
         if children:
             print("Stopping", flush=True)

@@ -27,6 +27,11 @@ from bouts import samples
 pytestmark = pytest.mark.timeout(240)
 
 
+def _ignore_interrupts() -> None:
+    """What a shell does to all that a script starts in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 @dataclass(frozen=True)
 class Place:
     """A data folder and a port for one installation."""
@@ -46,6 +51,7 @@ class Place:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            preexec_fn=_ignore_interrupts,
         )
 
     def processes(self) -> list[psutil.Process]:
@@ -146,7 +152,7 @@ def test_it_stops_all_that_it_started_when_it_is_told_to(
     process, _ = first_start
     assert len(place.processes()) > 5
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
+    process.communicate(timeout=60)
     assert process.returncode == 0
     assert place.processes() == []
     with pytest.raises(URLError):
