@@ -65,6 +65,7 @@ from bouts.formats.documents import Document, top_keys
 from bouts.formats.guard import guarded
 from bouts.formats.remarks import Remarks
 from bouts.formats.telemetry.clock import Timekeeper
+from bouts.formats.telemetry.parts import arguments_of, text_of, token_count
 from bouts.formats.telemetry.recorder import Call, Moment, Recorder
 from bouts.formats.text import single_line
 from bouts.formats.types import Event, Kind, Report, Unreadable
@@ -184,7 +185,7 @@ class _Reading:
             return
         if step.get("llm_call_count") == 0:
             self._counts["deterministic_steps"] += 1
-        text, calls = _content(step.get("message")), self._calls(step.get("tool_calls"), pointer)
+        text, calls = text_of(step.get("message")), self._calls(step.get("tool_calls"), pointer)
         if not calls and step.get("source") == "agent":
             text, calls = _terminus(text, pointer)
             if calls:
@@ -231,11 +232,10 @@ class _Reading:
         )
 
     def _count(self, written: Any, pointer: str) -> int | None:
-        if type(written) is int and 0 <= written < 2**63:
-            return written
-        if written is not None:
+        count = token_count(written)
+        if count is None and written is not None:
             self._fault("a number of tokens is no whole number from 0 on", pointer)
-        return None
+        return count
 
     # Tool calls and what came back
 
@@ -271,7 +271,7 @@ class _Reading:
             call_id = None
         if not isinstance(arguments, dict):
             self._fault("the arguments of a tool call are no object", pointer)
-            arguments = _parsed_arguments(arguments)
+            arguments = arguments_of(arguments)
         return Call(tool, arguments, pointer, call_id, extras=_extras(fields))
 
     def _results(self, observation: Any, pointer: str) -> list[_Result]:
@@ -289,7 +289,7 @@ class _Reading:
                 self._counts["subagent_references"] += 1
             results.append(
                 _Result(
-                    fields.get("source_call_id"), _content(fields.get("content")), _extras(fields)
+                    fields.get("source_call_id"), text_of(fields.get("content")), _extras(fields)
                 )
             )
         return results
@@ -360,31 +360,6 @@ def _is_number(value: object) -> bool:
 def _extras(fields: Record) -> list[Record]:
     extra = fields.get("extra")
     return [extra] if isinstance(extra, dict) else []
-
-
-def _content(written: Any) -> str:
-    """Return a message or a result as text; pictures and sounds are named, never opened."""
-    if isinstance(written, str):
-        return written
-    if not isinstance(written, list):
-        return ""
-    texts: list[str] = []
-    for part in written:
-        if isinstance(part, dict):
-            text = part.get("text")
-            texts.append(text if isinstance(text, str) else f"[{part.get('type')!s:.20}]")
-    return "\n".join(texts)
-
-
-def _parsed_arguments(written: Any) -> Any:
-    """Return arguments that are JSON in a string as the object that they mean."""
-    if not isinstance(written, str):
-        return {}
-    try:
-        parsed = orjson.loads(written)
-    except orjson.JSONDecodeError:
-        return written
-    return parsed if isinstance(parsed, dict) else written
 
 
 def _terminus(message: str, pointer: str) -> tuple[str, list[Call]]:

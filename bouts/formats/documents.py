@@ -80,12 +80,22 @@ def top_keys(head: bytes) -> Mapping[str, Any]:
     Plain values are given, those of containers are None. Empty where the file does not
     begin with a JSON object.
     """
+    return _keys(head, "start_map")
+
+
+@lru_cache(maxsize=8)
+def first_item_keys(head: bytes) -> Mapping[str, Any]:
+    """Return the same of the first item of an array; empty where the file begins with none."""
+    return _keys(head, "start_array", "start_map")
+
+
+def _keys(head: bytes, *starts: str) -> Mapping[str, Any]:
     encoding, start = byte_order_mark(head)
     text = head[start:].decode(encoding or "utf-8", errors="ignore")
     keys: dict[str, Any] = {}
     events = _events(io.BytesIO(text.encode()))
     try:
-        if next(events)[0] != "start_map":
+        if any(next(events)[0] != expected for expected in starts):
             return {}
         for event, key in events:
             if event == "end_map":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from bouts.formats.remarks import Remarks
 from bouts.formats.types import Clock, Report
@@ -11,17 +11,35 @@ from bouts.formats.types import Clock, Report
 FABRICATED_SPAN_S = 1.0
 FABRICATED_FROM = 6  # stamped steps; fewer may well lie within a second
 
+# Seconds since 1970 that can be a time of ours: 2001 to 2286.
+EARLIEST_EPOCH = 1_000_000_000
+LATEST_EPOCH = 9_999_999_999
+
 SHORTEST_STAMP = len("2026-01-01T00:00")
 
 
 def parse_stamp(text: object) -> datetime | None:
-    """Return an ISO 8601 date with time, naive where no zone is written; None for all else."""
+    """Return an ISO 8601 date with time, naive where no zone is written; None for all else.
+
+    A time that a reader has made of something else already, such as `from_epoch`, stays.
+    """
+    if isinstance(text, datetime):
+        return text
     if not isinstance(text, str) or not SHORTEST_STAMP <= len(text) <= 64:
         return None
     try:
         return datetime.fromisoformat(text)
     except ValueError:
         return None
+
+
+def from_epoch(seconds: object) -> datetime | None:
+    """Return seconds since 1970 as a time; None for what is no such number."""
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+        return None
+    if not EARLIEST_EPOCH <= seconds <= LATEST_EPOCH:
+        return None
+    return datetime.fromtimestamp(seconds, UTC)
 
 
 class _Span:

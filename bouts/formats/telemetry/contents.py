@@ -97,7 +97,16 @@ class Restore:
     path: str | None
 
 
-Edit = Write | Replace | Insert | Copy | Delete | Undo | Restore
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The record has the whole file as it was before, where it was, and as it is after."""
+
+    path: str
+    old: str | None
+    new: str
+
+
+Edit = Write | Replace | Insert | Copy | Delete | Undo | Restore | Told
 
 
 def moved(edit: Edit, move: Callable[[str], str]) -> Edit:
@@ -188,6 +197,8 @@ class Contents:
         if len(self._files) < MAX_PATHS:
             self._files[path] = file
         old = _believed(file.now, before)
+        if isinstance(edit, Told) and edit.old is not None:
+            old = _state(edit.old)
         if not file.was_written:
             file.committed = old
         if not succeeded:
@@ -209,6 +220,8 @@ class Contents:
         match edit:
             case Write(text=None):
                 return _UNKNOWN
+            case Told():
+                return _state(edit.new)
             case Write(text=str(text), appends=False):
                 return _state(text)
             case Write(text=str(text)):
@@ -261,6 +274,8 @@ def _inserted(text: str, edit: Insert) -> str | None:
 
 def _line_counts(edit: Edit, old: str | None, new: str | None) -> tuple[int | None, int | None]:
     """Return the lines added and removed, as far as the edit or the texts show them."""
+    if isinstance(edit, Told):
+        return _differing_lines(edit.old or "", edit.new)
     if old is not None and new is not None:
         return _differing_lines(old, new)
     match edit:

@@ -6,12 +6,12 @@ import hashlib
 import posixpath
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import orjson
 
-from bouts.formats.telemetry.contents import Change, Contents, Copy, Delete, moved
+from bouts.formats.telemetry.contents import Change, Contents, Copy, Delete, Edit, moved
 from bouts.formats.telemetry.outcomes import Outcome, outcome_of, told_by_words
 from bouts.formats.telemetry.test_output import parse_test_output
 from bouts.formats.telemetry.tools import Action, action_of
@@ -38,6 +38,8 @@ class Call:
     id: str | None = None
     output: str = ""
     extras: list[Mapping[str, Any]] = field(default_factory=list)  # what records say besides
+    edits: tuple[Edit, ...] = ()  # what a record tells of them, better than the arguments
+    folder: str | None = None  # where it was made, which its relative paths start from
 
 
 class Moment(NamedTuple):
@@ -89,11 +91,13 @@ class Recorder:
 
     def _call(self, call: Call, moment: Moment) -> Iterator[Event]:
         action = action_of(call.tool, call.arguments)
+        if call.edits:
+            action = replace(action, kind=EventKind.EDIT, edits=call.edits)
         outcome = outcome_of(call.extras, call.output)
         kind = action.kind
         if kind is EventKind.EDIT and outcome.ok is None:
             outcome = outcome._replace(ok=told_by_words(call.output))
-        changes = self._changes(action, outcome) if action.edits else []
+        changes = self._changes(call, action, outcome) if action.edits else []
         if kind is EventKind.EDIT and action.edits and not changes:
             kind = EventKind.RUN  # nothing that anybody worked on: `git checkout main`
         only_edits = kind is EventKind.EDIT and bool(changes)
@@ -111,7 +115,7 @@ class Recorder:
         if kind is EventKind.TEST:
             self._add_results(fields, call.output)
         if action.path:
-            fields["path"] = self._relative(action.path)
+            fields["path"] = self._relative(action.path, call.folder)
         if action.text:
             text = f"{moment.text}\n\n{action.text}" if moment.text else action.text
             moment = moment._replace(text=text)
@@ -128,14 +132,14 @@ class Recorder:
         fields["expected"] = outcome.expected
         fields["infra"] = outcome.infra
 
-    def _changes(self, action: Action, outcome: Outcome) -> list[Change]:
+    def _changes(self, call: Call, action: Action, outcome: Outcome) -> list[Change]:
         """Carry out a call's edits; what a shell removes or copies counts where it is work."""
         changes: list[Change] = []
         # Where more than edits was done, the outcome speaks of what was done last.
         succeeded = outcome.ok is not False or action.kind is not EventKind.EDIT
         told = (outcome.before, outcome.after) if len(action.edits) == 1 else (None, None)
         for edit in action.edits:
-            edit = moved(edit, self._relative)
+            edit = moved(edit, lambda path: self._relative(path, call.folder))
             is_work = not isinstance(edit, Copy | Delete) or self._contents.knows(edit.path)
             if is_work or not action.inferred:
                 changes += self._contents.apply(
@@ -155,9 +159,12 @@ class Recorder:
         # The code may be of the pipeline's last command, such as `tail`.
         fields["ok"] = fields["ok"] is not False and not run.failed
 
-    def _relative(self, path: str) -> str:
-        """Return a path as the project has it: relative to its folder, without detours."""
-        plain = posixpath.normpath(path.strip() or ".")
+    def _relative(self, path: str, folder: str | None) -> str:
+        """Return a path as the project has it: relative to its folder, without detours.
+
+        ``folder`` is where the call was made, if that is known.
+        """
+        plain = posixpath.normpath(posixpath.join(folder or "", path.strip() or "."))
         if self._folder and plain.startswith(self._folder.rstrip("/") + "/"):
             plain = plain[len(self._folder.rstrip("/")) + 1 :]
         return shorten_id(plain)
