@@ -13,7 +13,7 @@ from typing import TypeVar
 from django.db.models import Exists, OuterRef, QuerySet
 
 from adjudication.models import BlindScore, Case, Claim
-from bouts.disclosure import pattern_of
+from bouts.hidden_words import pattern_of
 from bouts.models import Agent, Bundle, User
 from bouts.rules import Seat
 from judging.models import Verdict

@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 
-from bouts.disclosure import tells
+from bouts.hidden_words import tells
 from bouts.models import Agent, Challenge, Match, Team
 from judging.models import Scorecard
 

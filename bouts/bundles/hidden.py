@@ -9,8 +9,8 @@ from pathlib import Path
 
 from bouts.bundles.loading import LoadedBundle
 from bouts.bundles.manifest import ArtifactEntry, ChallengeFile
-from bouts.disclosure import hidden_words, tells
 from bouts.formats.types import TestResult
+from bouts.hidden_words import hidden_words, tells
 from bouts.rules import Suite
 
 BLOCK = 1 << 20  # bytes looked at a time

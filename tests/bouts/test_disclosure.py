@@ -5,8 +5,9 @@ import json
 import pytest
 
 from bouts.bundles.manifest import TestEntry
-from bouts.disclosure import Audience, Gate, hidden_words, tells
+from bouts.disclosure import Audience, Gate
 from bouts.formats.types import Kind, Outcome, TestResult
+from bouts.hidden_words import hidden_words, tells
 from bouts.rules import Disclosure, Suite
 
 WORDS = ("test_vault_key", "hidden.test_vault")

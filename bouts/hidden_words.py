@@ -1,0 +1,97 @@
+"""What names or quotes a hidden test, and whether a text does. Django-free.
+
+The words are gathered once, when a bundle is stored. Every page asks for them through
+`bouts.disclosure.Gate`, every prompt to a model through `judging.panel.evidence`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from bouts.bundles.manifest import TestEntry
+from bouts.formats.types import TestResult
+
+# Shorter words would withhold half of every page: "test_x" is a name, "ok" is an accident.
+SHORTEST_SECRET = 5
+
+# Colour codes, as they are and as JSON escapes them.
+_ANSI = re.compile(r"(?:\x1b|\\u001b|\\x1b|\\033)\[[0-9;?]*[A-Za-z]")
+
+
+def tells(text: str, words: Iterable[str]) -> bool:
+    """Whether a text holds any of the words, in any case, whatever is put between its letters.
+
+    The words are in the spelling that `hidden_words` gives them.
+    """
+    spelled = _spelled(text)
+    return any(word in spelled for word in words)
+
+
+def _spelled(text: str) -> str:
+    """Return a text as it reads: without colour codes and invisible characters, in lower case."""
+    if "\x1b" in text or "\\" in text:
+        text = _ANSI.sub("", text)
+    if not text.isascii():
+        shown = unicodedata.normalize("NFKC", text)
+        text = "".join(char for char in shown if unicodedata.category(char) != "Cf")
+    return text.lower()
+
+
+def pattern_of(words: Iterable[str]) -> re.Pattern[str] | None:
+    """Return one expression that finds any of the words, in any case, to take them out of a text."""
+    longest_first = sorted({word for word in words if word}, key=len, reverse=True)
+    if not longest_first:
+        return None
+    return re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE)
+
+
+def hidden_words(
+    hidden: Iterable[TestEntry], visible: Iterable[TestEntry], results: Iterable[TestResult] = ()
+) -> list[str]:
+    """Gather whatever names or quotes a hidden test, as `tells` looks for it.
+
+    ``results`` are those of hidden suites, with what their failures said. What also names a
+    visible test is no secret. Short remarks are left alone: "assert 1 == 2" tells of any test.
+    """
+    words = {word for test in hidden for word in _names(test.id, test.path)}
+    for result in results:
+        words.update(_names(result.id, result.file))
+        words.update(_remarks(result))
+    words -= {word for test in visible for word in _names(test.id, test.path)}
+    spelled = {_spelled(word) for word in words if len(word) >= SHORTEST_SECRET}
+    # As a file of JSON has them, whose writer escaped all that is not ASCII.
+    escaped = {json.dumps(word)[1:-1].lower() for word in spelled if not word.isascii()}
+    return _shortest(spelled | escaped)
+
+
+# Of a failure's text: its lines, and in a traceback those that pytest marks as what went wrong.
+_EXCEPTION = re.compile(r"^[\w.]+(?:Error|Exception|Failure|Failed|Warning): ")
+MOST_REMARKS = 40  # lines of one failure that are looked for
+
+
+def _remarks(result: TestResult) -> set[str]:
+    """Return what a failure said, line by line, with and without the name of its exception."""
+    lines = result.message.splitlines()[:MOST_REMARKS]
+    lines += [line[1:] for line in result.log.splitlines() if line.startswith("E ")][:MOST_REMARKS]
+    said = {line.strip()[:200].strip() for line in lines}
+    said |= {_EXCEPTION.sub("", line) for line in said}
+    return {line for line in said if len(line) >= 3 * SHORTEST_SECRET}
+
+
+def _shortest(words: set[str]) -> list[str]:
+    """Leave out every word that has another one in it: that one finds it too."""
+    kept: list[str] = []
+    for word in sorted(words, key=len):
+        if not any(shorter in word for shorter in kept):
+            kept.append(word)
+    return kept
+
+
+def _names(test_id: str, path: str | None) -> set[str]:
+    """Return the spellings by which a test may be told of: id, name, module, file."""
+    module, _, name = test_id.rpartition("::")
+    names = {test_id, name, name.partition("[")[0], module, module.rpartition(".")[2]}
+    return names | ({path, path.rpartition("/")[2]} if path else set())
