@@ -11,7 +11,7 @@ from django.db.models.functions import Left
 
 from bouts import blobs, chunks, excerpts
 from bouts.bundles.documents import parse
-from bouts.bundles.hidden import is_hidden
+from bouts.bundles.hidden import HiddenTests, is_hidden
 from bouts.bundles.loading import LoadedBundle
 from bouts.bundles.manifest import ChallengeFile, ClaimsFile, MatchFile, VerdictEntry, VerdictsFile
 from bouts.bundles.reading import Reading, State, readings, refuse_dangling
@@ -48,10 +48,18 @@ def dossier_of(bundle: Bundle) -> Dossier:
         sources=tuple(map(_stored_source, artifacts.values())),
         load=load,
         opened=lambda path: blobs.opened(artifacts[path].blob),
+        names=lambda: (bundle.match.agent.team.name, *_names(manifest)),
+        hidden_words=lambda: tuple(bundle.hidden_words),
         verdicts=tuple(_stored_verdicts(artifacts.values())),
         claims=tuple(_stored_claims(artifacts.values())),
         starting_paths=None if tree is None else frozenset(tree),
     )
+
+
+def _names(manifest: MatchFile) -> tuple[str, ...]:
+    """All by which an agent may be known, as its bundle says; scaffold may be empty."""
+    agent = manifest.agent
+    return (agent.team, agent.name, agent.base_model, agent.scaffold, manifest.match, manifest.bout)
 
 
 def _results(artifact: Artifact) -> Iterator[Result]:
@@ -127,6 +135,8 @@ class FileDossier:
             sources=tuple(map(self._source, self.readings)),
             load=self._values.__getitem__,
             opened=self._opened,
+            names=lambda: _names(loaded.manifest),
+            hidden_words=lambda: HiddenTests.of(loaded, spec, self.hidden_results()).words,
             verdicts=tuple(v for file in loaded.verdicts.values() for v in file.verdicts),
             claims=tuple(
                 Claim(path, index, entry)

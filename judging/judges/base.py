@@ -60,7 +60,9 @@ class Dossier:
     """All that the judges may read of one match.
 
     ``load`` yields the values that a readable source's reader gave, ``opened`` opens a
-    source's bytes, both by its path.
+    source's bytes, both by its path. ``names`` gives all by which the agent and its team are
+    known, ``hidden_words`` whatever names or quotes a hidden test (`bouts.hidden_words`):
+    what is shown to a model is held against both.
     """
 
     spec: ChallengeFile
@@ -68,6 +70,8 @@ class Dossier:
     sources: tuple[Source, ...]
     load: Callable[[str], Iterable[Any]]
     opened: Callable[[str], AbstractContextManager[BinaryIO]]
+    names: Callable[[], tuple[str, ...]]
+    hidden_words: Callable[[], tuple[str, ...]]
     verdicts: tuple[VerdictEntry, ...] = ()
     claims: tuple[Claim, ...] = ()
     starting_paths: frozenset[str] | None = None
