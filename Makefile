@@ -54,6 +54,12 @@ lock: $(uv)
 $(python): | $(uv)
 	@$(uv) venv --quiet --clear --python '$(PYTHON)' .venv
 
-$(uv):
+# uv pins itself: its lines of the lock, hashes and all, are what pip installs.
+
+$(uv): requirements.lock
 	@test -n '$(PYTHON)' || { echo 'Bouts needs Python 3.11 or newer. Where it has another name: make PYTHON=...' >&2; exit 1; }
-	@'$(PYTHON)' -m pip install --quiet --root-user-action ignore --target .tools uv
+	@mkdir -p .tools
+	@awk '/^[^ #]/ { mine = /^uv==/ } mine' requirements.lock > .tools/uv.txt
+	@'$(PYTHON)' -m pip install --quiet --root-user-action ignore --upgrade --target .tools \
+		--require-hashes --requirement .tools/uv.txt
+	@touch $@
