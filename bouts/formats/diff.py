@@ -36,6 +36,7 @@ _HUNK = re.compile(rb"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@
 _COMBINED = re.compile(rb"@@@+ -\d|diff --(?:cc|combined) ")
 _BINARY = re.compile(rb"Binary files (.+) and (.+) differ\r?$|GIT binary patch\r?$")
 _SVN_NOTE = re.compile(rb"\s+\((?:revision \d+|working copy|nonexistent)\)$")
+_SVN_BINARY = b"Cannot display: file marked as a binary type"
 _QUOTED = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)", re.DOTALL)
 _ESCAPES = dict(zip(b"abtnvfr", b"\a\b\t\n\v\f\r", strict=True))
@@ -98,7 +99,7 @@ def changes(lines: Numbered, remarks: Remarks) -> Iterator[FileChange]:
     for number, line in lines:
         previous, old_name = old_name, None
         if line.startswith(_GIT):
-            if draft:
+            if draft and not draft.is_announced:  # `svn diff --git` has both first lines
                 yield draft.finished(remarks)
             draft = _Draft(number, git_names=line[len(_GIT) :].rstrip(b"\r"))
         elif line.startswith(b"Index: "):
@@ -158,6 +159,11 @@ class _Draft:
         return self._named
 
     @property
+    def is_announced(self) -> bool:
+        """Whether svn's first line alone is known of it."""
+        return bool(self._index) and self.is_open and not self._named
+
+    @property
     def is_open(self) -> bool:
         """Whether its header may still go on."""
         return not self._hunks and not self.binary
@@ -168,10 +174,13 @@ class _Draft:
 
     def read_line(self, number: int, line: bytes) -> None:
         """Take a line that is no hunk's: of git's header, the newline mark, or of a mail."""
-        if line.startswith(b"\\") and self._hunks:
+        if line.startswith(b"\\") and number == self._after_hunk:
             self._hunks[-1][1].append(DiffLine("\\", None, None, _NO_NEWLINE.decode()))
+            self._after_hunk = number + 1
         elif number == self._after_hunk and line[:1] in (b"+", b"-") and line[:2] != b"--":
             raise Unreadable("a hunk is longer than its header says", f"line {number}")
+        elif self._index and line.startswith(_SVN_BINARY):
+            self.binary = True
         elif self._is_git and self.is_open:
             for field in _HEADER_FIELDS:
                 if line.startswith(field + b" "):
