@@ -1,8 +1,8 @@
 """JSON documents, read by their parts: whole up to 4 MB, as a stream above.
 
 A reader names the parts that it wants by patterns, JSON pointers in which ``*`` stands for
-any index: ``/runs/*/results/*``. It gets them in the order of the file, each with its own
-pointer, and does not know in which of the two ways they came. Only what is odd anyway differs:
+any index and ``{}`` for any key: ``/runs/*/results/*``. It gets them in the order of the file,
+each with its own pointer, and does not know in which of the two ways they came. Only what is odd anyway differs:
 a streamed document is refused for a whole number of more than 64 bits, which is a float in one
 that is loaded whole, and for a part that stands twice, of which the last counts there.
 """
@@ -19,7 +19,7 @@ import ijson  # type: ignore[import-untyped]
 import orjson
 
 from bouts.formats.mending import Notation, byte_order_mark, mended
-from bouts.formats.text import NUL_MARK, UNKNOWN_MARK
+from bouts.formats.text import NUL_MARK, UNKNOWN_MARK, single_line
 from bouts.formats.types import Report, Unreadable
 
 WHOLE_LIMIT = 4 * 1024 * 1024  # bytes up to which a document is loaded whole
@@ -27,6 +27,7 @@ MAX_BYTES = 512 * 1024 * 1024
 MAX_DEPTH = 1024  # of nesting; orjson's own limit
 MAX_PART_CHARS = 16 * 1024 * 1024  # of text in one part of a streamed document
 MAX_PART_VALUES = 1_000_000  # in one part of a streamed document
+MAX_STEP = 200  # characters of a key that a pointer keeps
 
 _BOUNDS = (
     f"MAX_PART_CHARS = {MAX_PART_CHARS:,}, MAX_PART_VALUES = {MAX_PART_VALUES:,}, "
@@ -48,26 +49,33 @@ class Part(NamedTuple):
 
 
 class Document:
-    """One JSON document. `parts` may be asked several times."""
+    """One JSON document. `parts` may be asked several times.
 
-    def __init__(self, source: BinaryIO, report: Report) -> None:
+    ``forgives_numbers`` takes NaN and Infinity, which are no JSON, for null and notes it:
+    for formats in which they stand beside numbers that count, and only in a document that
+    is loaded whole.
+    """
+
+    def __init__(self, source: BinaryIO, report: Report, *, forgives_numbers: bool = False) -> None:
         size = source.seek(0, io.SEEK_END)
         if size > MAX_BYTES:
             raise Unreadable(f"{size:,} bytes are more than MAX_BYTES = {MAX_BYTES:,}")
         self._source = mended(source, JSON, report)
         self._is_whole = size <= WHOLE_LIMIT
-        self._whole = _parsed(self._source.read()) if self._is_whole else None
+        if self._is_whole:
+            data = self._source.read()
+            self._whole = _parsed(_without_odd_numbers(data, report) if forgives_numbers else data)
 
     def parts(self, *patterns: str) -> Iterator[Part]:
         """Yield the parts that match, none of which may lie inside another.
 
         A pattern that meets something else on its way, such as an object where it expects
-        an array, yields nothing. One that ends in ``?`` asks for no value but for what is
+        an array, yields nothing. The empty pattern asks for the document itself. One that ends in ``?`` asks for no value but for what is
         there: "object", "array" or "plain"; other patterns may go on below it.
         """
         wanted = _Wanted.of(patterns)
         if self._is_whole:
-            parts: list[Part] = []
+            parts = [Part("", "", self._whole)] if wanted.pattern == "" else []
             _gather(self._whole, wanted, "", parts)
             return iter(parts)
         return _streamed(self._source, wanted)
@@ -172,6 +180,7 @@ class _Wanted:
         self.question: str | None = None  # the pattern that asks what is here
         self.of_keys: dict[str, _Wanted] = {}
         self.of_items: _Wanted | None = None
+        self.of_others: _Wanted | None = None  # of keys that are not named
 
     @classmethod
     def of(cls, patterns: tuple[str, ...]) -> _Wanted:
@@ -186,11 +195,17 @@ class _Wanted:
                 here.pattern = pattern
         return root
 
+    def of_key(self, key: str) -> _Wanted | None:
+        return self.of_keys.get(key) or self.of_others
+
     def _next(self, step: str) -> _Wanted:
-        if step != "*":
-            return self.of_keys.setdefault(step, _Wanted())
-        self.of_items = self.of_items or _Wanted()
-        return self.of_items
+        if step == "*":
+            self.of_items = self.of_items or _Wanted()
+            return self.of_items
+        if step == "{}":
+            self.of_others = self.of_others or _Wanted()
+            return self.of_others
+        return self.of_keys.setdefault(step, _Wanted())
 
 
 # Whole documents
@@ -210,11 +225,37 @@ def _parsed(data: bytes) -> Any:
         raise Unreadable(f"not valid JSON: {error.msg}", place) from None
 
 
+# A string is matched so that what looks like a number in it is passed over.
+_ODD_NUMBER = re.compile(
+    rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|(?<![\w.+-])[-+]?(?:nan|inf(?:inity)?)(?![\w.])',
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def _without_odd_numbers(data: bytes, report: Report) -> bytes:
+    found = 0
+
+    def replaced(match: re.Match[bytes]) -> bytes:
+        nonlocal found
+        if match[0].startswith(b'"'):
+            return match[0]
+        found += 1
+        return b"null"
+
+    data = _ODD_NUMBER.sub(replaced, data)
+    if found:
+        report.note(f"numbers that are not finite are taken for null ({found:,} times)")
+    return data
+
+
 def _gather(value: Any, wanted: _Wanted, pointer: str, parts: list[Part]) -> None:
     """Append the parts of a loaded value; as a list, since a generator a level costs most."""
     if isinstance(value, dict):
-        of_keys = wanted.of_keys
-        steps = [(key, child, of_keys[key]) for key, child in value.items() if key in of_keys]
+        steps = [
+            (_step(key), child, step)
+            for key, child in value.items()
+            if (step := wanted.of_key(key))
+        ]
     elif isinstance(value, list) and (of_items := wanted.of_items):
         steps = [(str(index), child, of_items) for index, child in enumerate(value)]
     else:
@@ -226,6 +267,12 @@ def _gather(value: Any, wanted: _Wanted, pointer: str, parts: list[Part]) -> Non
             parts.append(Part(step.pattern, f"{pointer}/{key}", child))
         else:
             _gather(child, step, f"{pointer}/{key}", parts)
+
+
+def _step(key: str) -> str:
+    """Return a key as a step of a JSON pointer, bounded: it may be any text at all."""
+    step = key.replace("~", "~0").replace("/", "~1")
+    return step if step.isprintable() and len(step) <= MAX_STEP else single_line(step)[:MAX_STEP]
 
 
 def _shape(value: Any) -> str:
@@ -271,11 +318,12 @@ def _walk(events: Events, event: str, value: Any, wanted: _Wanted, pointer: str)
             if event == "end_map":
                 return
             event, value = next(events)
-            if step := wanted.of_keys.get(key):
+            if step := wanted.of_key(key):
+                place = f"{pointer}/{_step(key)}"
                 if key in seen:  # the first one is already given away
-                    raise Unreadable("a key stands twice", f"{pointer}/{key}")
+                    raise Unreadable("a key stands twice", place)
                 seen.add(key)
-                yield from _walk(events, event, value, step, f"{pointer}/{key}")
+                yield from _walk(events, event, value, step, place)
             else:
                 _skip(events, event)
     elif event == "start_array" and (step := wanted.of_items):

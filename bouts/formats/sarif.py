@@ -15,23 +15,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO, ClassVar
 from urllib.parse import unquote
 
 from bouts.formats.documents import Document, top_keys
+from bouts.formats.findings import CRITICAL, HIGH, MESSAGE_LIMIT, SNIPPET_LIMIT, ScanTally
 from bouts.formats.guard import guarded
-from bouts.formats.remarks import Remarks
 from bouts.formats.text import shorten, shorten_id, single_line
 from bouts.formats.types import Kind, Report, ScanFinding, Unreadable
 
 MAX_RUNS = 1_000
 MAX_RULES = 100_000  # in all runs
-MAX_RESULTS = 500_000
-MESSAGE_LIMIT = 4_000  # characters
-SNIPPET_LIMIT = 2_000
 
 CRITICAL_SEVERITY = 9.0  # of `security-severity`, 0 to 10
 
@@ -40,7 +36,6 @@ Record = Mapping[str, Any]
 # Tuples: what is looked up in them comes from the file and may be no text at all.
 _LEVELS = ("error", "warning", "note", "none")
 _NO_DEFECTS = ("notApplicable", "open", "pass", "review")  # kinds of a result
-_SPACE = re.compile(r"\s+")
 _ARGUMENT = re.compile(r"\{(\d{1,3})\}")
 _DRIVE = re.compile(r"/[A-Za-z]:/")
 
@@ -51,6 +46,7 @@ _HAS_RESULTS = "/runs/*/results?"
 _TOOL = "/runs/*/tool/driver/name"
 _RULE = "/runs/*/tool/driver/rules/*"
 _EXTENSION_RULE = "/runs/*/tool/extensions/*/rules/*"
+_EXTENSION_NAMES = ("/runs/*/tool/extensions/*/guid", "/runs/*/tool/extensions/*/name")
 _ARTIFACT = "/runs/*/artifacts/*/location/uri"
 _SUCCESS = "/runs/*/invocations/*/executionSuccessful"
 _NOTICES = (
@@ -80,8 +76,19 @@ class _Run:
     rules: dict[tuple[int | None, int], _Rule] = field(default_factory=dict)  # by extension, index
     by_id: dict[str, _Rule] = field(default_factory=dict)
     artifacts: dict[int, str] = field(default_factory=dict)
+    extensions: dict[str, int] = field(default_factory=dict)  # by name and by GUID
     has_results: bool = False
     has_failed: bool = False
+
+    def component(self, reference: Record) -> int | None:
+        """Return the index of the extension that a reference means; None is the driver."""
+        index = reference.get("index")
+        if isinstance(index, int):
+            return index if index >= 0 else None
+        named = (reference.get("guid"), reference.get("name"))
+        return next(
+            (self.extensions[n] for n in named if isinstance(n, str) and n in self.extensions), None
+        )
 
 
 class SarifReader:
@@ -105,34 +112,28 @@ class _Reading:
 
     def __init__(self, report: Report) -> None:
         self._report = report
-        self._remarks = Remarks()
+        self._tally = ScanTally(report)
+        self._remarks = self._tally.remarks
         self._runs: dict[int, _Run] = {}
-        self._counts: Counter[str] = Counter(runs=0, results=0, live=0, suppressed=0, critical=0)
-        self._critical: set[int] = set()  # hashes of rule, path and line of code
 
     def findings(self, source: BinaryIO) -> Iterator[ScanFinding]:
         document = Document(source, self._report)
         self._survey(document)
         for _, pointer, result in document.parts(_RESULT):
-            self._counts["results"] += 1
-            if self._counts["results"] > MAX_RESULTS:
-                raise Unreadable(f"more results than MAX_RESULTS = {MAX_RESULTS:,}", pointer)
+            self._tally.see(pointer)
             if not isinstance(result, dict):
                 self._remarks.add("a result that is no object", pointer)
             elif self._is_live(result):
-                self._counts["live"] += 1
-                yield self._finding(result, self._runs[_index(pointer, 2)], pointer)
-        if not self._counts["results"] and any(run.has_failed for run in self._runs.values()):
+                run = self._runs[_index(pointer, 2)]
+                yield self._tally.add(self._finding(result, run, pointer))
+        if not self._tally.results and any(run.has_failed for run in self._runs.values()):
             raise Unreadable("the scan did not succeed and found nothing: no evidence, not clean")
-        self._counts["runs"] = len(self._runs)
-        self._counts["critical"] = len(self._critical)
-        self._report.counts.update(self._counts)
-        self._remarks.write(self._report)
+        self._tally.finish(runs=len(self._runs))
 
     def _survey(self, document: Document) -> None:
         rules = 0
-        patterns = (_VERSION, _RUN, _HAS_RESULTS, _TOOL, _RULE, _EXTENSION_RULE, _ARTIFACT)
-        for pattern, pointer, value in document.parts(*patterns, _SUCCESS, *_NOTICES):
+        patterns = (_VERSION, _RUN, _HAS_RESULTS, _TOOL, _RULE, _EXTENSION_RULE, *_EXTENSION_NAMES)
+        for pattern, pointer, value in document.parts(*patterns, _ARTIFACT, _SUCCESS, *_NOTICES):
             if pattern == _VERSION:
                 self._check_version(value)
                 continue
@@ -144,6 +145,9 @@ class _Reading:
             elif pattern in {_RULE, _EXTENSION_RULE} and isinstance(value, dict):
                 rules += 1
                 _add_rule(run, pattern, pointer, value)
+            elif pattern in _EXTENSION_NAMES and isinstance(value, str):
+                rules += 1
+                run.extensions.setdefault(value, _index(pointer, 5))
             elif pattern == _ARTIFACT and isinstance(value, str):
                 run.artifacts[_index(pointer, 4)] = value
             elif pattern == _SUCCESS and value is False:
@@ -183,17 +187,17 @@ class _Reading:
 
     def _is_live(self, result: Record) -> bool:
         if result.get("kind") in _NO_DEFECTS:
-            self._counts["no_defect"] += 1
+            self._tally.drop("no_defect")
             return False
         if result.get("baselineState") == "absent":
-            self._counts["absent"] += 1
+            self._tally.drop("absent")
             return False
         suppressions = result.get("suppressions")
         if isinstance(suppressions, list) and suppressions:
             states = [each.get("status") for each in suppressions if isinstance(each, dict)]
             # A suppression that is refused or still under review is none.
             if all(state in (None, "accepted") for state in states):
-                self._counts["suppressed"] += 1
+                self._tally.drop("suppressed")
                 return False
         return True
 
@@ -216,11 +220,7 @@ class _Reading:
             severity=_word(properties, "issue_severity", "severity") or rule.severity,
             confidence=_word(properties, "issue_confidence", "confidence"),
         )
-        if not _is_critical(finding, run.tool):
-            return finding
-        code = _SPACE.sub(" ", finding.snippet).strip() or finding.line
-        self._critical.add(hash((finding.rule, finding.path, code)))
-        return replace(finding, critical=True)
+        return replace(finding, critical=_is_critical(finding, run.tool))
 
     def _security_severity(self, written: object, pointer: str) -> float | None:
         if written is None:
@@ -238,9 +238,9 @@ class _Reading:
 def _is_critical(finding: ScanFinding, tool: str) -> bool:
     is_bandit = tool.lower() == "bandit"
     return (
-        finding.severity == "CRITICAL"
+        finding.severity == CRITICAL
         or (finding.security_severity or 0) >= CRITICAL_SEVERITY
-        or (is_bandit and finding.severity == finding.confidence == "HIGH")
+        or (is_bandit and finding.severity == finding.confidence == HIGH)
     )
 
 
@@ -294,22 +294,21 @@ def _add_rule(run: _Run, pattern: str, pointer: str, written: Record) -> None:
         run.by_id.setdefault(rule.id, rule)
 
 
-_SEVERITIES = ("CRITICAL", "HIGH", "MEDIUM", "LOW")
+_SEVERITIES = (CRITICAL, HIGH, "MEDIUM", "LOW")
 
 
 def _rule_of(result: Record, run: _Run) -> tuple[str, _Rule]:
     """Return the id and the rule of a result: by index, else by id or the id that it refines."""
     reference = _object(result, "rule")
-    extension = _object(reference, "toolComponent").get("index")
     index = result.get("ruleIndex", reference.get("index"))
     named = [each for each in (result.get("ruleId"), reference.get("id")) if isinstance(each, str)]
     rule = None
     if isinstance(index, int) and index >= 0:
-        place = (extension if isinstance(extension, int) and extension >= 0 else None, index)
-        rule = run.rules.get(place)
+        rule = run.rules.get((run.component(_object(reference, "toolComponent")), index))
     for name in named:
-        # `CA1000/1` refines the rule CA1000.
-        rule = rule or run.by_id.get(name) or run.by_id.get(name.rpartition("/")[0])
+        while name and rule is None:
+            rule = run.by_id.get(name)
+            name = name.rpartition("/")[0]  # `CA1000/1` refines the rule CA1000
     rule = rule or _NO_RULE
     return (named or [rule.id or "(no rule)"])[0], rule
 

@@ -6,12 +6,28 @@ To add a format, write its reader in a file of its own and add one line to `READ
 from __future__ import annotations
 
 from bouts.formats.atif import AtifReader
+from bouts.formats.bandit import BanditReader
+from bouts.formats.bencher import BencherReader
+from bouts.formats.benchmarkdotnet import BenchmarkDotNetReader
+from bouts.formats.criterion import CriterionReader
+from bouts.formats.ctrf import CtrfReader
 from bouts.formats.diff import DiffReader
+from bouts.formats.google_benchmark import GoogleBenchmarkReader
+from bouts.formats.harbor_reward import HarborRewardReader
+from bouts.formats.harbor_trial import HarborTrialReader
+from bouts.formats.hyperfine import HyperfineReader
+from bouts.formats.jmh import JmhReader
 from bouts.formats.junit import JUnitReader
 from bouts.formats.pytest_benchmark import PytestBenchmarkReader
+from bouts.formats.pytest_json_report import PytestJsonReportReader
 from bouts.formats.run_log import RunLogReader
 from bouts.formats.sarif import SarifReader
+from bouts.formats.semgrep import SemgrepReader
 from bouts.formats.strace import StraceReader
+from bouts.formats.swebench_report import SwebenchReportReader
+from bouts.formats.swebench_run import SwebenchRunReader
+from bouts.formats.terminal_bench import TerminalBenchReader
+from bouts.formats.trivy import TrivyReader
 from bouts.formats.types import Kind, Reader
 
 # How much of a file a reader gets to see before it says that the file is its own.
@@ -20,10 +36,26 @@ HEAD_BYTES = 64 * 1024
 # Of one kind, the more particular format stands first: the first that recognises wins.
 READERS: tuple[Reader, ...] = (
     JUnitReader(),
+    CtrfReader(),
+    PytestJsonReportReader(),
+    SwebenchRunReader(),
+    SwebenchReportReader(),
+    TerminalBenchReader(),
+    HarborTrialReader(),
+    HarborRewardReader(),
     AtifReader(),
     DiffReader(),
     SarifReader(),
+    BanditReader(),
+    SemgrepReader(),
+    TrivyReader(),
     PytestBenchmarkReader(),
+    HyperfineReader(),
+    GoogleBenchmarkReader(),
+    CriterionReader(),
+    BencherReader(),
+    JmhReader(),
+    BenchmarkDotNetReader(),
     StraceReader(),
     RunLogReader(),
 )

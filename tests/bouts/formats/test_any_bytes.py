@@ -49,6 +49,28 @@ SAMPLES: dict[str, list[bytes]] = {
     ],
     "sarif": [(FIXTURES / name).read_bytes() for name in ("bandit.sarif", "bandit-broken.sarif")],
     "pytest-benchmark": [(FIXTURES / "benchmark-data.json").read_bytes()],
+    **{
+        format: [(FIXTURES / name).read_bytes() for name in names]
+        for format, names in {
+            "ctrf": ("ctrf-pytest-0.3.json", "ctrf-pytest-rerun.json", "ctrf-jest.json"),
+            "pytest-json-report": ("pytest-json-report.json", "pytest-json-report-rerun.json"),
+            "swebench-run": ("swebench-run.json",),
+            "swebench-report": ("swebench-report.json", "swebench-reports.json"),
+            "terminal-bench": ("terminal-bench.json", "terminal-bench-run.json"),
+            "harbor-trial": ("harbor-result.json", "harbor-result-timeout.json"),
+            "harbor-reward": ("reward.json",),
+            "bandit": ("bandit.json",),
+            "semgrep": ("semgrep.json",),
+            "trivy": ("trivy.json",),
+            "hyperfine": ("hyperfine.json", "hyperfine-codes.json"),
+            "google-benchmark": ("google-benchmark.json", "google-benchmark-aggregates.json"),
+            "criterion": ("criterion-estimates.json", "criterion-sample.json"),
+            "bencher": ("criterion-bencher.txt",),
+            "jmh": ("jmh.json",),
+        }.items()
+    },
+    # Without what is no JSON: a large file is refused for it.
+    "benchmarkdotnet": [(FIXTURES / "benchmarkdotnet.json").read_bytes().replace(b"NaN", b"null")],
     "strace": [
         (FIXTURES / name).read_bytes()
         for name in ("strace-Y-T-yy.log", "strace-r.log", "strace-bare.log")
@@ -205,7 +227,7 @@ def paths_into(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize(
     "reader",
-    [reader for reader in OURS if SAMPLES[reader.format][0].lstrip().startswith(b"{")],
+    [reader for reader in OURS if SAMPLES[reader.format][0].lstrip().startswith((b"{", b"["))],
     ids=lambda reader: reader.format,
 )
 @given(data=st.data())

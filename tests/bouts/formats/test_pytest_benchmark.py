@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bouts.formats import pytest_benchmark
+from bouts.formats import samples as shared
 from bouts.formats.pytest_benchmark import PytestBenchmarkReader
 from bouts.formats.types import Sample, Unreadable
 from tests.bouts.formats.reading import FIXTURES, notes, read
@@ -90,10 +90,10 @@ def test_a_name_that_occurs_twice_is_noted() -> None:
 
 
 def test_limits_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pytest_benchmark, "MAX_TIMINGS", 2)
+    monkeypatch.setattr(shared, "MAX_TIMINGS", 2)
     (sample,), report = read(PytestBenchmarkReader(), benchmark_file(row(data=[0.1, 0.2, 0.3])))
     assert (sample.median_s, sample.samples_s) == (0.5, ())
     assert "MAX_TIMINGS = 2" in notes(report)
-    monkeypatch.setattr(pytest_benchmark, "MAX_BENCHMARKS", 1)
+    monkeypatch.setattr(shared, "MAX_BENCHMARKS", 1)
     with pytest.raises(Unreadable, match="MAX_BENCHMARKS = 1"):
         samples(row(), row("test_y"))

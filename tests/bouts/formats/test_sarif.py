@@ -339,7 +339,7 @@ def test_a_byte_order_mark_is_no_obstacle() -> None:
 
 
 def test_limits_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sarif, "MAX_RESULTS", 2)
+    monkeypatch.setattr("bouts.formats.findings.MAX_RESULTS", 2)
     with pytest.raises(Unreadable, match=r"MAX_RESULTS = 2 \(/runs/0/results/2\)"):
         findings(run({}, {}, {}))
     monkeypatch.setattr(sarif, "MAX_RULES", 2)

@@ -33,22 +33,35 @@ class Case:
     refused: str | None = None
 
 
-def junit(name: str, *counts: int, noted: tuple[str, ...] = (), **more: int) -> Case:
-    """A JUnit file by its cases, passed, failed, errored and skipped."""
+def graded(path: str, format: str, *counts: int, noted: tuple[str, ...] = (), **more: int) -> Case:
+    """A file of tests by its cases, passed, failed, errored and skipped."""
     names = ("cases", "passed", "failed", "errored", "skipped")
-    expected = dict(zip(names, counts, strict=True))
-    return Case(f"junit/{name}", Kind.TESTS, "junit", expected | more, noted)
+    return Case(path, Kind.TESTS, format, dict(zip(names, counts, strict=True)) | more, noted)
+
+
+def junit(name: str, *counts: int, noted: tuple[str, ...] = (), **more: int) -> Case:
+    return graded(f"junit/{name}", "junit", *counts, noted=noted, **more)
 
 
 def change(name: str, **counts: int) -> Case:
     return Case(f"diff/{name}", Kind.DIFF, "diff", counts)
 
 
-def scan(name: str, *counts: int, noted: tuple[str, ...] = ()) -> Case:
-    """A SARIF file by its results, live, suppressed and critical ones."""
+def scan(path: str, format: str, *counts: int, noted: tuple[str, ...] = ()) -> Case:
+    """A scan by its results, live, suppressed and critical ones."""
     names = ("results", "live", "suppressed", "critical")
-    expected = dict(zip(names, counts, strict=True))
-    return Case(f"sarif/{name}", Kind.SCAN, "sarif", expected, noted)
+    return Case(path, Kind.SCAN, format, dict(zip(names, counts, strict=True)), noted)
+
+
+def sarif(name: str, *counts: int, noted: tuple[str, ...] = ()) -> Case:
+    return scan(f"sarif/{name}", "sarif", *counts, noted=noted)
+
+
+def speed(
+    name: str, format: str, benchmarks: int, timings: int, noted: tuple[str, ...] = (), **more: int
+) -> Case:
+    counts = {"benchmarks": benchmarks, "timings": timings}
+    return Case(f"bench/{name}", Kind.BENCHMARK, format, counts | more, noted)
 
 
 DISAGREES = "own numbers differ"
@@ -73,6 +86,22 @@ TABLE = [
     Case("junit/pytest_truncated.xml", Kind.TESTS, "junit", refused="ends early, inside <skipped>"),
     Case("junit/xxe.xml", Kind.TESTS, None),
     Case("nunit_xunit_trx/nunit_sec1752_file.xml", Kind.TESTS, None),
+    # Five passed, three of them only after a retry; one is pending and one is "other".
+    graded(
+        "ctrf/js_ctrf_report.json",
+        "ctrf",
+        *(10, 2, 5, 1, 2),
+        noted=("neither passed nor failed nor was skipped",),
+        flaky=3,
+    ),
+    graded("ctrf/spec_with_retries.json", "ctrf", 2, 1, 1, 0, 0, flaky=1),
+    # An expected failure is skipped, one that passed is passed.
+    graded("pytest_json_report/sample_report.json", "pytest-json-report", 10, 3, 3, 2, 2),
+    graded("swebench/report_astropy__astropy-12907.json", "swebench-report", 15, 15, 0, 0, 0),
+    graded("swebench/report_astropy__astropy-14309.json", "swebench-report", 142, 142, 0, 0, 0),
+    # What was submitted, and what the container printed: neither is a result.
+    Case("swebench/mini_results.json", Kind.TESTS, None),
+    Case("swebench/django-10924.eval.log", Kind.TESTS, None),
     Case(
         "atif/openhands_hello-world.trajectory.json",
         Kind.TELEMETRY,
@@ -114,19 +143,22 @@ TABLE = [
     ),
     change("wtp_diff-unified-bad.diff", files=1, files_modified=1, added=5, removed=3),
     change("wtp_embedded-diff.comment", files=1, files_modified=1, added=3, removed=0),
-    scan("appendix_k4.sarif", 1, 0, 1, 0, noted=("tells of an error",)),
-    scan("bash-report.sarif", 27, 27, 0, 0),
-    scan("codeql_valid.sarif", 3, 3, 0, 0),
-    scan("dockle_0_3_15.sarif", 4, 4, 0, 0),
-    scan("taint-python-report.sarif", 11, 11, 0, 1),
+    sarif("appendix_k4.sarif", 1, 0, 1, 0, noted=("tells of an error",)),
+    sarif("bash-report.sarif", 27, 27, 0, 0),
+    sarif("codeql_valid.sarif", 3, 3, 0, 0),
+    sarif("dockle_0_3_15.sarif", 4, 4, 0, 0),
+    sarif("taint-python-report.sarif", 11, 11, 0, 1),
     Case("sarif/no_runs.sarif", Kind.SCAN, "sarif", refused="no runs in it"),
-    Case(
-        "bench/pytest_output.json",
-        Kind.BENCHMARK,
-        "pytest-benchmark",
-        {"benchmarks": 2, "timings": 0},
-        ("raw timings that are no numbers",),
-    ),
+    scan("bandit/bandit_dd.json", "bandit", 47, 47, 0, 0),
+    scan("semgrep_trivy_native/semgrep_many.json", "semgrep", 48, 48, 0, 0),
+    speed("pytest_output.json", "pytest-benchmark", 2, 0, ("raw timings that are no numbers",)),
+    speed("hyperfine_big_calc.json", "hyperfine", 4, 40),
+    speed("gbench_googlecpp_output.json", "google-benchmark", 2, 2),
+    # Besides fourteen benchmarks, a BigO and its RMS.
+    speed("gbench_test1_run1.json", "google-benchmark", 14, 14, aggregates=2),
+    speed("criterion_estimates.json", "criterion", 1, 0, ("does not name its benchmark",)),
+    speed("criterion_sample.json", "criterion", 1, 100, ("does not name its benchmark",)),
+    speed("criterion_output.txt", "bencher", 4, 0),
     Case(
         "sandbox/strace_log.1",
         Kind.SANDBOX,
@@ -137,6 +169,13 @@ TABLE = [
     Case("sandbox/audit_enriched.log", Kind.SANDBOX, None),
     Case("sandbox/iptables_scan.log", Kind.SANDBOX, None),
 ]
+
+
+# Of these the folder has no file: our own fixtures have to do.
+WITHOUT_A_CASE = {
+    *("benchmarkdotnet", "harbor-reward", "harbor-trial", "jmh"),
+    *("swebench-run", "terminal-bench", "trivy"),
+}
 
 
 @pytest.mark.parametrize("case", TABLE, ids=lambda case: case.path)
@@ -161,7 +200,7 @@ def test_a_real_file_is_read_as_it_should_be(case: Case) -> None:
 
 def test_every_format_has_a_real_file_in_the_table() -> None:
     formats = {reader.format for reader in READERS if reader.kind is not Kind.LOG}
-    assert {case.format for case in TABLE if case.format} == formats
+    assert {case.format for case in TABLE if case.format} == formats - WITHOUT_A_CASE
 
 
 def test_no_harbor_sample_has_a_clock() -> None:
@@ -176,17 +215,20 @@ def test_no_harbor_sample_has_a_clock() -> None:
         assert {event.t for event in events} == {None}
 
 
-def test_no_reader_claims_a_file_of_another_format_of_its_kind() -> None:
-    kinds = {
-        Kind.TESTS: ("ctrf", "go_test_json", "nunit_xunit_trx", "pytest_json_report", "tap"),
-        Kind.TELEMETRY: ("claude_code", "codex", "mini_swe_agent", "openhands", "swe_agent_traj"),
-        Kind.SCAN: ("bandit", "semgrep_trivy_native"),
-        Kind.BENCHMARK: ("bench",),
-        Kind.DIFF: ("tap", "sandbox"),
-    }
+def test_every_real_file_is_claimed_by_one_reader_of_its_kind_at_most() -> None:
     if not CASES.exists():
         pytest.skip("the cases are not there")
-    for kind, folders in kinds.items():
-        for file in (file for folder in folders for file in (CASES / folder).iterdir()):
-            if file.name != "pytest_output.json":
-                assert find_reader(kind, file.read_bytes()[:HEAD_BYTES]) is None, file
+    claimed = {(case.path, case.kind): case.format for case in TABLE}
+    for file in (
+        file for folder in CASES.iterdir() if folder.is_dir() for file in folder.iterdir()
+    ):
+        head = file.read_bytes()[:HEAD_BYTES]
+        path = f"{file.parent.name}/{file.name}"
+        for kind in {reader.kind for reader in READERS} - {Kind.LOG}:
+            of_kind = [reader for reader in READERS if reader.kind is kind]
+            formats = [reader.format for reader in of_kind if reader.recognises(head)]
+            expected = claimed.get((path, kind))
+            if (path, kind) in claimed:
+                assert formats == ([expected] if expected else []), path
+            else:
+                assert len(formats) < 2, (path, formats)

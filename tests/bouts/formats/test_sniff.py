@@ -14,6 +14,27 @@ SAMPLES = {
     "diff": (FIXTURES / "git.diff").read_bytes(),
     "sarif": (FIXTURES / "bandit.sarif").read_bytes(),
     "pytest-benchmark": (FIXTURES / "benchmark.json").read_bytes(),
+    **{
+        format: (FIXTURES / name).read_bytes()
+        for format, name in {
+            "ctrf": "ctrf-pytest.json",
+            "pytest-json-report": "pytest-json-report.json",
+            "swebench-run": "swebench-run.json",
+            "swebench-report": "swebench-reports.json",
+            "terminal-bench": "terminal-bench-run.json",
+            "harbor-trial": "harbor-result.json",
+            "harbor-reward": "reward.json",
+            "bandit": "bandit.json",
+            "semgrep": "semgrep.json",
+            "trivy": "trivy.json",
+            "hyperfine": "hyperfine.json",
+            "google-benchmark": "google-benchmark.json",
+            "criterion": "criterion-sample.json",
+            "bencher": "criterion-bencher.txt",
+            "jmh": "jmh.json",
+            "benchmarkdotnet": "benchmarkdotnet.json",
+        }.items()
+    },
     "strace": (FIXTURES / "strace-ttt-y.log").read_bytes(),
     "log": b"whatever\n",
 }
@@ -41,6 +62,15 @@ def test_content_that_says_nothing_is_recognised_by_nobody_but_as_an_empty_diff(
         if reader.kind not in {Kind.LOG, Kind.DIFF}:
             assert not reader.recognises(head)
     assert (find_reader(Kind.DIFF, head) is not None) is (head == b"")
+
+
+def test_every_fixture_is_claimed_by_one_reader_of_all_at_most() -> None:
+    for fixture in FIXTURES.iterdir():
+        if fixture.is_file() and fixture.suffix not in {".py", ".md"}:
+            head = fixture.read_bytes()[:HEAD_BYTES]
+            claims = [r.format for r in READERS if r.kind is not Kind.LOG and r.recognises(head)]
+            assert len(claims) <= 1, (fixture.name, claims)
+            assert claims or fixture.suffix == ".txt", fixture.name
 
 
 def test_a_stated_format_overrules_the_content() -> None:
