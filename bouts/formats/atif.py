@@ -65,7 +65,7 @@ from bouts.formats.documents import Document, top_keys
 from bouts.formats.guard import guarded
 from bouts.formats.remarks import Remarks
 from bouts.formats.telemetry.clock import Timekeeper
-from bouts.formats.telemetry.parts import arguments_of, text_of, token_count
+from bouts.formats.telemetry.parts import arguments_of, is_number, text_of, token_count
 from bouts.formats.telemetry.recorder import Call, Moment, Recorder
 from bouts.formats.text import single_line
 from bouts.formats.types import Event, Kind, Report, Unreadable
@@ -157,7 +157,7 @@ class _Reading:
         self._folder = next((path for path in folders if path and isinstance(path, str)), None)
         if isinstance(metrics := head.get("/final_metrics"), dict):
             self._report.facts["final_metrics"] = {
-                name: metrics[name] for name in _TOTALS if _is_number(metrics.get(name))
+                name: metrics[name] for name in _TOTALS if is_number(metrics.get(name))
             }
         if (following := head.get("/continued_trajectory_ref")) is not None:
             name = single_line(following)[:200] if isinstance(following, str) else "?"
@@ -351,10 +351,6 @@ _TOTALS = (
     *("total_prompt_tokens", "total_completion_tokens", "total_cached_tokens"),
     *("total_cost_usd", "total_steps"),
 )
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _extras(fields: Record) -> list[Record]:

@@ -12,18 +12,23 @@ from bouts.formats.benchmarkdotnet import BenchmarkDotNetReader
 from bouts.formats.criterion import CriterionReader
 from bouts.formats.ctrf import CtrfReader
 from bouts.formats.diff import DiffReader
+from bouts.formats.gemini_cli import GeminiCliReader
 from bouts.formats.google_benchmark import GoogleBenchmarkReader
 from bouts.formats.harbor_reward import HarborRewardReader
 from bouts.formats.harbor_trial import HarborTrialReader
 from bouts.formats.hyperfine import HyperfineReader
 from bouts.formats.jmh import JmhReader
 from bouts.formats.junit import JUnitReader
+from bouts.formats.mini_swe_agent import MiniSweAgentReader
+from bouts.formats.openhands import OpenHandsReader
+from bouts.formats.openhands_sdk import OpenHandsSdkReader
 from bouts.formats.pytest_benchmark import PytestBenchmarkReader
 from bouts.formats.pytest_json_report import PytestJsonReportReader
 from bouts.formats.run_log import RunLogReader
 from bouts.formats.sarif import SarifReader
 from bouts.formats.semgrep import SemgrepReader
 from bouts.formats.strace import StraceReader
+from bouts.formats.swe_agent import SweAgentReader
 from bouts.formats.swebench_report import SwebenchReportReader
 from bouts.formats.swebench_run import SwebenchRunReader
 from bouts.formats.terminal_bench import TerminalBenchReader
@@ -44,6 +49,11 @@ READERS: tuple[Reader, ...] = (
     HarborTrialReader(),
     HarborRewardReader(),
     AtifReader(),
+    SweAgentReader(),
+    MiniSweAgentReader(),
+    OpenHandsReader(),
+    OpenHandsSdkReader(),
+    GeminiCliReader(),
     DiffReader(),
     SarifReader(),
     BanditReader(),

@@ -109,6 +109,13 @@ class Told:
 Edit = Write | Replace | Insert | Copy | Delete | Undo | Restore | Told
 
 
+def told_edits(path: object, old: object, new: object) -> tuple[Edit, ...]:
+    """Return the edit that a record tells by the whole texts; none where it does not."""
+    if not (isinstance(path, str) and path and isinstance(new, str)):
+        return ()
+    return (Told(path, old if isinstance(old, str) else None, new),)
+
+
 def moved(edit: Edit, move: Callable[[str], str]) -> Edit:
     """Return the edit with its paths passed through a function."""
     if edit.path is None:

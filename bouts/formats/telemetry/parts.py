@@ -42,6 +42,10 @@ def token_count(written: Any) -> int | None:
     return written if is_count else None
 
 
+def is_number(written: object) -> bool:
+    return isinstance(written, int | float) and not isinstance(written, bool)
+
+
 def mapping(written: Any, *keys: str) -> dict[str, Any]:
     """Return the object that lies at these keys, an empty one where none does."""
     for key in keys:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from bouts.formats import documents, mending, xml
+from bouts.formats import documents, jsonl, mending, xml
 from bouts.formats.guard import ReaderFault
 from bouts.formats.sniff import HEAD_BYTES, READERS
 from bouts.formats.types import Kind, Reader, Report, Unreadable
@@ -43,6 +43,16 @@ SAMPLES: dict[str, list[bytes]] = {
             {"message": '{"commands": [{"keystrokes": "ls\\n"}], "task_complete": true}'},
             extra={"cwd": "/w"},
         )
+    ],
+    "swe-agent": [(FIXTURES / "swe-agent.traj").read_bytes()],
+    "mini-swe-agent": [
+        (FIXTURES / f"mini-{name}.traj.json").read_bytes()
+        for name in ("1", "1.15", "2", "2-responses", "bare")
+    ],
+    "openhands": [(FIXTURES / "openhands.json").read_bytes()],
+    "openhands-sdk": [(FIXTURES / "openhands-sdk.jsonl").read_bytes()],
+    "gemini-cli": [
+        (FIXTURES / f"gemini-cli.{ending}").read_bytes() for ending in ("jsonl", "json")
     ],
     "diff": [
         (FIXTURES / name).read_bytes() for name in ("git.diff", "git-mail.patch", "git-crlf.diff")
@@ -224,10 +234,19 @@ def paths_into(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [path, *(found for key, child in inner for found in paths_into(child, (*path, key)))]
 
 
+def documents_in(content: bytes) -> list[Any]:
+    """Return the document that a file is, or those on its lines; none where it is no JSON."""
+    try:
+        return [json.loads(content)]
+    except ValueError:
+        lines = content.splitlines() if content.startswith(b"{") else []
+        return [json.loads(line) for line in lines]
+
+
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize(
     "reader",
-    [reader for reader in OURS if SAMPLES[reader.format][0].lstrip().startswith((b"{", b"["))],
+    [reader for reader in OURS if documents_in(SAMPLES[reader.format][0])],
     ids=lambda reader: reader.format,
 )
 @given(data=st.data())
@@ -235,19 +254,20 @@ def paths_into(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 def test_a_document_with_something_odd_in_any_place_is_values_or_a_refusal(
     reader: Reader, streamed: bool, data: st.DataObject
 ) -> None:
-    document = json.loads(data.draw(st.sampled_from(SAMPLES[reader.format])))
+    document = documents_in(data.draw(st.sampled_from(SAMPLES[reader.format])))
     for _ in range(data.draw(st.integers(1, 3))):
         path = data.draw(st.sampled_from(paths_into(document)))
         assume(path)
-        holder = document
+        holder: Any = document
         for step in path[:-1]:
             holder = holder[step]
         if data.draw(st.booleans()) or isinstance(holder, list):
             holder[path[-1]] = data.draw(odd_values)
         else:
             del holder[path[-1]]
-    content = json.dumps(document).encode()
+    content = "\n".join(map(json.dumps, document)).encode()
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jsonl, "WHOLE_LIMIT", 0 if streamed else jsonl.WHOLE_LIMIT)
         patch.setattr(documents, "WHOLE_LIMIT", 0 if streamed else documents.WHOLE_LIMIT)
         outcome(reader, io.BytesIO(content))
 
@@ -260,6 +280,7 @@ def test_blocks_may_end_anywhere(reader: Reader, monkeypatch: pytest.MonkeyPatch
             patch.setattr(mending, "BLOCK", 7)
             patch.setattr(xml, "BLOCK", 5)
             patch.setattr(documents, "WHOLE_LIMIT", 0)
+            patch.setattr(jsonl, "WHOLE_LIMIT", 0)
             assert list(reader.read(io.BytesIO(content), Report())) == whole
 
 

@@ -6,12 +6,15 @@ The files are never part of this project; they lie in ``../shared/cases`` or whe
 
 from __future__ import annotations
 
+import io
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from bouts.evidence import JsonPlace
+from bouts.formats.pointers import values_at
 from bouts.formats.sniff import HEAD_BYTES, READERS, find_reader
 from bouts.formats.types import Clock, Kind, Unreadable
 from tests.bouts.formats.reading import notes, read
@@ -41,6 +44,10 @@ def graded(path: str, format: str, *counts: int, noted: tuple[str, ...] = (), **
 
 def junit(name: str, *counts: int, noted: tuple[str, ...] = (), **more: int) -> Case:
     return graded(f"junit/{name}", "junit", *counts, noted=noted, **more)
+
+
+def telemetry(path: str, format: str, noted: tuple[str, ...] = (), **counts: int) -> Case:
+    return Case(path, Kind.TELEMETRY, format, counts, noted)
 
 
 def change(name: str, **counts: int) -> Case:
@@ -122,6 +129,48 @@ TABLE = [
         {"steps": 8, "copied_steps": 4, "events": 4, "edit": 1, "read": 1, "submit": 2},
         ("read from the JSON of messages",),
     ),
+    telemetry(
+        "swe_agent_traj/swe_agent_test_repo.traj",
+        "swe-agent",
+        ("clock: none",),
+        **{"steps": 5, "events": 6, "start": 1, "search": 1, "read": 1, "edit": 1, "run": 1},
+        submit=1,
+    ),
+    # Its first edit was refused by the linter; `rm` of a script that was written is an edit.
+    telemetry(
+        "swe_agent_traj/marshmallow_function_calling_replace.traj",
+        "swe-agent",
+        ("clock: none",),
+        **{"steps": 11, "events": 12, "start": 1, "search": 2, "read": 1, "edit": 5, "run": 2},
+        submit=1,
+    ),
+    # 28 turns, of which two held several commands and were not run; one removes three files.
+    telemetry(
+        "mini_swe_agent/django-13590.traj.json",
+        "mini-swe-agent",
+        ("whole seconds", "parsed from text: 2 runs"),
+        **{"messages": 58, "events": 34, "start": 1, "message": 5, "read": 3, "search": 5},
+        **{"edit": 8, "test": 4, "run": 7, "submit": 1},
+    ),
+    telemetry(
+        "mini_swe_agent/local.traj.json",
+        "mini-swe-agent",
+        ("a bare list of messages",),
+        **{"messages": 6, "events": 4, "start": 1, "message": 1, "run": 1, "submit": 1},
+    ),
+    telemetry(
+        "openhands/basic_gui_mode.json",
+        "openhands",
+        **{"records": 18, "bookkeeping": 8, "events": 6, "start": 1, "message": 1, "edit": 2},
+        run=2,
+    ),
+    # The action that line 7 answers is cut out of the file.
+    telemetry(
+        "openhands/sdk_v1_events.jsonl",
+        "openhands-sdk",
+        ("of an action that is not in the file",),
+        **{"records": 10, "bookkeeping": 5, "events": 2, "run": 2},
+    ),
     change("gitdiff_new_binary_file.patch", files=1, files_added=1, added=0, removed=0, binary=1),
     change("gitdiff_rename_modify.patch", files=1, files_renamed=1, added=2, removed=1),
     change("gitdiff_two_files.patch", files=2, files_modified=2, added=12, removed=8),
@@ -173,6 +222,7 @@ TABLE = [
 
 # Of these the folder has no file: our own fixtures have to do.
 WITHOUT_A_CASE = {
+    "gemini-cli",
     *("benchmarkdotnet", "harbor-reward", "harbor-trial", "jmh"),
     *("swebench-run", "terminal-bench", "trivy"),
 }
@@ -213,6 +263,45 @@ def test_no_harbor_sample_has_a_clock() -> None:
         events, report = read(reader, file)
         assert report.clock is Clock.NONE
         assert {event.t for event in events} == {None}
+
+
+@pytest.mark.parametrize(
+    ("path", "clock", "times"),
+    [
+        ("swe_agent_traj/swe_agent_test_repo.traj", Clock.NONE, {None}),
+        ("mini_swe_agent/local.traj.json", Clock.NONE, {None}),
+        # The provider's stamps: the first call at 1763510436, the last at 1763510752.
+        ("mini_swe_agent/django-13590.traj.json", Clock.ZONED, {None, 0.0, 316.0}),
+        # From the first record on, 20:29:13.519638; the last word was said at 20:30:35.414886.
+        ("openhands/basic_gui_mode.json", Clock.NAIVE, {81.895248}),
+        # From 05:39:18.809928; the second call was made at 05:40:00.385957.
+        ("openhands/sdk_v1_events.jsonl", Clock.NAIVE, {29.891319, 41.576029}),
+    ],
+)
+def test_the_clock_of_a_real_trajectory_is_as_good_as_it_is(
+    path: str, clock: Clock, times: set[float | None]
+) -> None:
+    file = CASES / path
+    if not file.exists():
+        pytest.skip(f"{path} is not there")
+    reader = find_reader(Kind.TELEMETRY, file.read_bytes()[:HEAD_BYTES])
+    assert reader is not None
+    events, report = read(reader, file)
+    assert report.clock is clock
+    assert times <= {event.t for event in events}
+
+
+def test_every_event_of_a_real_trajectory_points_at_its_record() -> None:
+    paths = [case.path for case in TABLE if case.kind is Kind.TELEMETRY and case.format]
+    files = [CASES / path for path in paths if (CASES / path).exists()]
+    if not files:
+        pytest.skip("the cases are not there")
+    for file in files:
+        data = file.read_bytes()
+        reader = find_reader(Kind.TELEMETRY, data[:HEAD_BYTES])
+        assert reader is not None
+        pointers = {JsonPlace(event.raw or "").tokens for event in read(reader, data)[0]}
+        assert values_at(io.BytesIO(data), pointers).keys() == pointers, file
 
 
 def test_every_real_file_is_claimed_by_one_reader_of_its_kind_at_most() -> None:

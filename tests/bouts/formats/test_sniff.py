@@ -11,6 +11,11 @@ from tests.bouts.formats.reading import FIXTURES, trajectory
 SAMPLES = {
     "junit": (FIXTURES / "pytest.xml").read_bytes(),
     "atif": trajectory({"message": "hello"}),
+    "swe-agent": (FIXTURES / "swe-agent.traj").read_bytes(),
+    "mini-swe-agent": (FIXTURES / "mini-2.traj.json").read_bytes(),
+    "openhands": (FIXTURES / "openhands.json").read_bytes(),
+    "openhands-sdk": (FIXTURES / "openhands-sdk.jsonl").read_bytes(),
+    "gemini-cli": (FIXTURES / "gemini-cli.jsonl").read_bytes(),
     "diff": (FIXTURES / "git.diff").read_bytes(),
     "sarif": (FIXTURES / "bandit.sarif").read_bytes(),
     "pytest-benchmark": (FIXTURES / "benchmark.json").read_bytes(),
