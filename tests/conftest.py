@@ -28,6 +28,7 @@ from tests.skips import (  # noqa: F401 (hooks)
     pytest_sessionfinish,
     pytest_terminal_summary,
 )
+from tests.vendors.server import VendorServer, vendors
 
 
 @pytest.fixture(scope="session")
@@ -131,3 +132,10 @@ def answers(address: str) -> bool:
         site.request("GET", "/")
         return bool(site.getresponse().status)
     return False
+
+
+@pytest.fixture
+def vendor_server() -> Iterator[VendorServer]:
+    """The vendors of models, played by a server of our own."""
+    with vendors() as server:
+        yield server
