@@ -26,11 +26,11 @@ def tells(text: str, words: Iterable[str]) -> bool:
 
     The words are in the spelling that `hidden_words` gives them.
     """
-    spelled = _spelled(text)
+    spelled = spelled_out(text)
     return any(word in spelled for word in words)
 
 
-def _spelled(text: str) -> str:
+def spelled_out(text: str) -> str:
     """Return a text as it reads: without colour codes and invisible characters, in lower case."""
     if "\x1b" in text or "\\" in text:
         text = _ANSI.sub("", text)
@@ -61,7 +61,7 @@ def hidden_words(
         words.update(_names(result.id, result.file))
         words.update(_remarks(result))
     words -= {word for test in visible for word in _names(test.id, test.path)}
-    spelled = {_spelled(word) for word in words if len(word) >= SHORTEST_SECRET}
+    spelled = {spelled_out(word) for word in words if len(word) >= SHORTEST_SECRET}
     # As a file of JSON has them, whose writer escaped all that is not ASCII.
     escaped = {json.dumps(word)[1:-1].lower() for word in spelled if not word.isascii()}
     return _shortest(spelled | escaped)

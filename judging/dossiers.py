@@ -59,7 +59,7 @@ def dossier_of(bundle: Bundle) -> Dossier:
 def _names(manifest: MatchFile) -> tuple[str, ...]:
     """All by which an agent may be known, as its bundle says; scaffold may be empty."""
     agent = manifest.agent
-    return (agent.team, agent.name, agent.base_model, agent.scaffold, manifest.match, manifest.bout)
+    return (agent.team, agent.name, agent.base_model, agent.scaffold)
 
 
 def _results(artifact: Artifact) -> Iterator[Result]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import unicodedata
 from collections import deque
 
 from bouts.formats.remarks import Remarks
@@ -16,6 +17,11 @@ MAX_ID_BYTES = 2_000
 
 # The Unicode control pictures stand 0x2400 above the controls that they show.
 PICTURES = {code: 0x2400 + code for code in range(0x20)} | {0x7F: 0x2421}
+_KEPT = {ord("\n"), ord("\t")}
+_CONTROLS = {code: chr(picture) for code, picture in PICTURES.items() if code not in _KEPT}
+_C1 = {code: f"[U+{code:04X}]" for code in range(0x80, 0xA0)}
+_SEPARATORS = {0x2028: "[U+2028]", 0x2029: "[U+2029]"}
+_MARKS = {**_CONTROLS, **_C1, **_SEPARATORS}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 NUL_REMARK = f"NUL bytes are shown as {NUL_MARK}"
@@ -29,6 +35,14 @@ def visible(text: str) -> str:
     if not text.isascii():
         text = _SURROGATE.sub(UNKNOWN_MARK, text)
     return text
+
+
+def inert(text: str) -> str:
+    """Return a text of one line or many with every character visible, but for LF and tab."""
+    text = visible(text).translate(_MARKS)
+    if text.isascii():
+        return text
+    return "".join(_shown(char) for char in text)
 
 
 def single_line(text: str) -> str:
@@ -67,6 +81,13 @@ def shorten_id(text: str) -> str:
         return name
     digest = hashlib.blake2b(name.encode(), digest_size=8).hexdigest()
     return f"{name.encode()[: MAX_ID_BYTES - 20].decode(errors='ignore')}…{digest}"
+
+
+def _shown(char: str) -> str:
+    """Name what cannot be seen: marks of direction, joiners, tags, private and unassigned."""
+    if char.isprintable() or char in "\n\t":
+        return char
+    return char if unicodedata.category(char) == "Zs" else f"[U+{ord(char):04X}]"
 
 
 def _joined(head: str, missing: int, tail: str) -> str:

@@ -345,7 +345,7 @@ def _document(raw: bytes) -> Mapping[str, Any]:
 def _anthropic(document: Mapping[str, Any]) -> Any:
     if document.get("stop_reason") == "refusal":
         raise _Refused(_reason(document, "stop_reason: refusal"))
-    if document.get("stop_reason") == "max_tokens":
+    if _said(document.get("stop_reason")) in {"max_tokens", "model_context_window_exceeded"}:
         raise _Unreadable("The answer was cut off at the most tokens that it may have.")
     blocks = [_mapping(block) for block in _list(document.get("content"))]
     calls = [block for block in blocks if block.get("type") == "tool_use"]
@@ -420,9 +420,10 @@ def _usage(
     known = {name: count for name, count in _mapping(counts).items() if _is_count(count)}
     if inputs[0] not in known or outputs[0] not in known:
         return None
-    return Usage(
-        *(sum(known.get(name, 0) for name in names) for names in (inputs, outputs, cached))
+    fed, said, held = (
+        sum(known.get(name, 0) for name in names) for names in (inputs, outputs, cached)
     )
+    return Usage(fed, said, min(held, fed))
 
 
 def _is_count(value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -9,6 +10,34 @@ from typing import Any
 
 from bouts.rules import Seat as SeatName
 from judging.panel.answers import Wire
+
+# Where the vendors' own servers are.
+BASE_URLS: Mapping[Wire, str] = {
+    Wire.ANTHROPIC: "https://api.anthropic.com",
+    Wire.OPENAI: "https://api.openai.com/v1",
+    Wire.GOOGLE: "https://generativelanguage.googleapis.com",
+}
+
+TIMEOUT_S = 120
+LONGEST_TIMEOUT_S = 120  # five requests and their waits fit into the time of a task
+HOTTEST = 2
+
+# Words in a model's name that tell who made it.
+_MAKERS = {
+    "claude": "anthropic",
+    "anthropic": "anthropic",
+    "gpt": "openai",
+    "chatgpt": "openai",
+    "o1": "openai",
+    "o3": "openai",
+    "o4": "openai",
+    "openai": "openai",
+    "gemini": "google",
+    "gemma": "google",
+    "google": "google",
+}
+_WORDS = re.compile(r"[a-z]+[0-9]*").findall
+_PRICE = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,8})?", re.ASCII)
 
 
 class BadSeats(Exception):
@@ -37,11 +66,11 @@ class Seat:
     wire: Wire
     model: str
     key: str = field(repr=False)
-    base_url: str = ""  # the vendor's own where empty
+    base_url: str
     price: Price | None = None
-    timeout_s: int = 120
+    timeout_s: int = TIMEOUT_S
     temperature: Decimal | None = None  # not sent where None: newer models refuse it
-    most_tokens: int = 8_000  # of an answer
+    most_tokens: int = 16_000  # of an answer, what the model thinks before it included
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +91,91 @@ def panel_of(
     values: Mapping[str, Mapping[str, Any]],
     *,
     reader: str = "",
-    allow_same_vendor: bool = False,
-    order: Sequence[str] = tuple(SeatName),
+    allows_same_vendor: bool = False,
 ) -> Panel:
     """Make the panel of the settings' values; a seat without a key is not configured.
 
-    Raises `BadSeats` where two seats have one vendor, unless that is allowed, and where a
-    value is odd.
+    ``values`` has, by seat, the fields of `Seat` as text, number or None, where empty means
+    the default; ``price`` is text such as ``3/15`` or ``2.50/10/1.25``. ``reader`` names the
+    seat that reads alone, the first configured one where it is empty. Raises `BadSeats` where
+    a value is odd, and where two seats have one vendor unless ``allows_same_vendor``.
     """
-    raise NotImplementedError
+    seats = tuple(_seat(name, values[name]) for name in SeatName if values.get(name, {}).get("key"))
+    if not allows_same_vendor:
+        _refuse_same_vendor(seats)
+    if reader and reader not in set(SeatName):
+        raise BadSeats(f"BOUTS_READER_SEAT is {reader!r}; expected one of {', '.join(SeatName)}.")
+    panel = Panel(seats, next(iter(seats), None))
+    if reader and seats:
+        chosen = panel.seat(reader)
+        if chosen is None:
+            raise BadSeats(f"BOUTS_READER_SEAT is {reader}, which has no key.")
+        panel = Panel(seats, chosen)
+    return panel
+
+
+def vendor_of(model: str) -> str:
+    """Return who makes a model, by its name; empty where the name does not tell.
+
+    A gateway's name is read too: ``anthropic/claude-sonnet`` is Anthropic's.
+    """
+    name = model.lower()
+    return next((vendor for word, vendor in _MAKERS.items() if word in _WORDS(name)), "")
+
+
+def price_of(text: str) -> Price:
+    """Read ``input/output`` or ``input/output/cached``, dollars a million tokens. Raises ValueError."""
+    parts = text.split("/")
+    if len(parts) not in {2, 3} or not all(map(_PRICE.fullmatch, parts)):
+        raise ValueError("expected input/output or input/output/cached, such as 2.50/10/1.25")
+    return Price(*map(Decimal, parts))
+
+
+def _seat(name: SeatName, values: Mapping[str, Any]) -> Seat:
+    prefix = f"BOUTS_SEAT_{name.upper()}"
+    model = values.get("model") or ""
+    if not model:
+        raise BadSeats(f"{prefix}_MODEL is not set, and the seat has a key.")
+    wire = values.get("wire") or name.value
+    if wire not in set(Wire):
+        raise BadSeats(f"{prefix}_WIRE is {wire!r}; expected one of {', '.join(Wire)}.")
+    timeout_s = int(values.get("timeout_s") or TIMEOUT_S)
+    if timeout_s > LONGEST_TIMEOUT_S:
+        raise BadSeats(f"{prefix}_TIMEOUT_S is {timeout_s}; expected at most {LONGEST_TIMEOUT_S}.")
+    try:
+        price = price_of(values["price"]) if values.get("price") else None
+    except ValueError as error:
+        raise BadSeats(f"{prefix}_PRICE is {values['price']!r}; {error}.") from None
+    return Seat(
+        name=name,
+        vendor=values.get("vendor") or vendor_of(model) or name.value,
+        wire=Wire(wire),
+        model=model,
+        key=values["key"],
+        base_url=(values.get("base_url") or BASE_URLS[Wire(wire)]).rstrip("/"),
+        price=price,
+        timeout_s=timeout_s,
+        temperature=_temperature(prefix, values.get("temperature") or ""),
+    )
+
+
+def _temperature(prefix: str, text: str) -> Decimal | None:
+    if not text:
+        return None
+    if not _PRICE.fullmatch(text) or Decimal(text) > HOTTEST:
+        raise BadSeats(f"{prefix}_TEMPERATURE is {text!r}; expected a number from 0 to {HOTTEST}.")
+    return Decimal(text)
+
+
+def _refuse_same_vendor(seats: Sequence[Seat]) -> None:
+    """Three seats that share a maker would share its blind spots, and agree for that reason."""
+    first: dict[str, Seat] = {}
+    for seat in seats:
+        other = first.setdefault(seat.vendor, seat)
+        if other is not seat:
+            raise BadSeats(
+                f"The seats {other.name} ({other.model}) and {seat.name} ({seat.model}) have one "
+                f"vendor, {seat.vendor}: a panel of less diversity. Give them models of different "
+                "vendors, or set BOUTS_PANEL_SAME_VENDOR=1 to have it so; if the vendors do "
+                f"differ, say so with BOUTS_SEAT_{seat.name.upper()}_VENDOR."
+            )

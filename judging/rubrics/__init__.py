@@ -39,6 +39,55 @@ class Rubric:
     digest: str  # SHA-256 of the file
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A trigger of Integrity that a model may propose, and what it takes to do so.
+
+    ``cites`` are the sorts of evidence of which a finding must cite at least one item;
+    ``occasion`` is the field of the challenge without which it is not asked, or empty.
+    """
+
+    name: str
+    title: str
+    counts: str
+    is_not: str
+    cites: tuple[str, ...]
+    occasion: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """What a model is asked to look for in Integrity, in place of criteria with levels."""
+
+    judge: str
+    version: str
+    triggers: tuple[Question, ...]
+    digest: str  # SHA-256 of the file
+
+
+@cache
+def questions(version: str) -> Questions:
+    """Return Integrity's questions under a policy. Raises `FileNotFoundError` where there are none."""
+    data = (FOLDER / f"integrity-{version}.toml").read_bytes()
+    document = tomllib.loads(data.decode())
+    return Questions(
+        judge=document["judge"],
+        version=document["version"],
+        triggers=tuple(
+            Question(
+                name=entry["name"],
+                title=entry["title"],
+                counts=entry["counts"],
+                is_not=entry["is_not"],
+                cites=tuple(entry["cites"]),
+                occasion=entry.get("occasion", ""),
+            )
+            for entry in document["triggers"]
+        ),
+        digest=hashlib.sha256(data).hexdigest(),
+    )
+
+
 @cache
 def rubric(judge: str, version: str) -> Rubric:
     """Return a judge's rubric under a policy. Raises `FileNotFoundError` where there is none."""

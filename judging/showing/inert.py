@@ -8,21 +8,14 @@ escape sequences with which a terminal is told to colour, move or retitle.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from html import escape
 
 from django.utils.safestring import SafeString, mark_safe
 
-from bouts.formats.text import PICTURES, visible
+from bouts.formats.text import inert
 
 LONGEST_LINE = 2_000  # characters of one line that a page shows
-
-_KEPT = {ord("\n"), ord("\t")}
-_CONTROLS = {code: chr(picture) for code, picture in PICTURES.items() if code not in _KEPT}
-_C1 = {code: f"[U+{code:04X}]" for code in range(0x80, 0xA0)}
-_SEPARATORS = {0x2028: "[U+2028]", 0x2029: "[U+2029]"}
-_MARKS = {**_CONTROLS, **_C1, **_SEPARATORS}
 
 # An escape sequence: CSI (of which "m" colours), OSC with its text, or a two-byte one.
 _ESCAPE = re.compile(
@@ -33,14 +26,6 @@ _ESCAPE = re.compile(
 )
 
 
-def inert(text: str) -> str:
-    """Return a text of one line or many with every character visible, but for LF and tab."""
-    text = visible(text).translate(_MARKS)
-    if text.isascii():
-        return text
-    return "".join(_shown(char) for char in text)
-
-
 def on_one_line(text: str) -> str:
     """Return a name or path as it may stand in a sentence: line breaks and tabs shown too."""
     return inert(text).replace("\n", "␊").replace("\t", "␉")
@@ -49,13 +34,6 @@ def on_one_line(text: str) -> str:
 def plain(text: str) -> str:
     """Return the text without its escape sequences, and inert."""
     return inert(_ESCAPE.sub("", text))
-
-
-def _shown(char: str) -> str:
-    """Name what cannot be seen: marks of direction, joiners, tags, private and unassigned."""
-    if char.isprintable() or char in "\n\t":
-        return char
-    return char if unicodedata.category(char) == "Zs" else f"[U+{ord(char):04X}]"
 
 
 def shortened(line: str, passed: int = 0, limit: int = LONGEST_LINE) -> str:

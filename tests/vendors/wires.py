@@ -52,7 +52,8 @@ class Asked:
                 function = tool["function"]
                 return {"name": function["name"], "schema": function["parameters"]}
         (function,) = tool["functionDeclarations"]
-        schema = function.get("parametersJsonSchema") or function["parameters"]
+        # A JSON name in either spelling is one name to this vendor.
+        schema = function.get("parametersJsonSchema") or function["parameters_json_schema"]
         return {"name": function["name"], "schema": schema}
 
     @property

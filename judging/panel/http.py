@@ -1,0 +1,177 @@
+"""One request to a vendor, through pydantic-ai, with the bytes that really went over the wire.
+
+pydantic-ai builds the request and speaks the vendor's format. What it makes of the response
+is not used: a verdict rests on bytes that are stored and can be read again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx2
+import orjson
+from pydantic_ai.direct import model_request
+from pydantic_ai.messages import ModelRequest, UserPromptPart
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.models.anthropic import AnthropicModel
+from pydantic_ai.models.google import GoogleModel
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.anthropic import AnthropicProvider
+from pydantic_ai.providers.google import GoogleProvider
+from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.tools import ToolDefinition
+
+from judging.panel.answers import TOOL, JsonDict, Wire, schema_of
+from judging.panel.prompts import Prompt
+from judging.panel.seats import Seat
+
+LARGEST_RESPONSE = 10_000_000  # bytes; an answer has some thousands
+
+# Where a prompt stands in a request: all else in it are parameters.
+_PROMPT_FIELDS = frozenset({"system", "messages", "contents", "systemInstruction"})
+
+
+class TooLong(Exception):
+    """A vendor goes on writing beyond all measure."""
+
+
+@dataclass(slots=True)
+class Exchange:
+    """What was seen of one request. ``status`` is None where no response came."""
+
+    request: bytes | None = None
+    status: int | None = None
+    retry_after: str = ""
+    response: bytearray = field(default_factory=bytearray)
+    is_whole: bool = False
+    is_late: bool = False
+    error: Exception | None = None
+
+    @property
+    def request_digest(self) -> str:
+        return "" if self.request is None else hashlib.sha256(self.request).hexdigest()
+
+    @property
+    def parameters(self) -> JsonDict:
+        """What was sent beside the prompt."""
+        if self.request is None:
+            return {}
+        body = orjson.loads(self.request)
+        return {name: value for name, value in body.items() if name not in _PROMPT_FIELDS}
+
+
+def exchange(seat: Seat, prompt: Prompt, remark: str) -> Exchange:
+    """Put a prompt to a seat once. ``remark`` is added to it where an answer was invalid.
+
+    Whatever a vendor does ends up in the exchange. Raises only what keeps the request from
+    being made, which is a fault of ours.
+    """
+    seen = Exchange()
+    try:
+        asyncio.run(_within(seat, prompt, remark, seen))
+    except Exception as error:
+        if seen.request is None:
+            raise
+        # What a library thinks of the response does not count, as long as there is one.
+        seen.error = error
+        seen.is_late = seen.is_late or _is_timeout(error)
+    return seen
+
+
+async def _within(seat: Seat, prompt: Prompt, remark: str, seen: Exchange) -> None:
+    """Ask within the seat's time: a slow answer, each byte in time, has to end as well."""
+    try:
+        async with asyncio.timeout(seat.timeout_s):
+            await _request(seat, prompt, remark, seen)
+    except TimeoutError:
+        seen.is_late = not seen.is_whole
+        raise
+
+
+async def _request(seat: Seat, prompt: Prompt, remark: str, seen: Exchange) -> None:
+    async def sent(request: httpx2.Request) -> None:
+        seen.request = await request.aread()
+
+    async def answered(response: httpx2.Response) -> None:
+        seen.status = response.status_code
+        seen.retry_after = response.headers.get("retry-after", "")
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        response.stream = _Recorded(response.stream, seen)
+
+    settings = ModelSettings(
+        max_tokens=seat.most_tokens,
+        timeout=seat.timeout_s,
+        max_retries=0,
+        parallel_tool_calls=False,
+    )
+    if seat.temperature is not None:
+        settings["temperature"] = float(seat.temperature)
+    tool = ToolDefinition(
+        name=TOOL,
+        description="Takes your verdict.",
+        parameters_json_schema=schema_of(prompt.form),
+        kind="output",
+        strict=False,  # what the schema cannot say is checked anyway, by the same rules for all
+    )
+    async with httpx2.AsyncClient(
+        timeout=seat.timeout_s,
+        # What is stored is to be what was written, not a compressed form of it.
+        headers={"Accept-Encoding": "identity"},
+        event_hooks={"request": [sent], "response": [answered]},
+    ) as http:
+        await model_request(
+            _model(seat, http),
+            [ModelRequest([UserPromptPart(prompt.user + remark)], instructions=prompt.system)],
+            model_settings=settings,
+            model_request_parameters=ModelRequestParameters(
+                output_mode="tool", output_tools=[tool], allow_text_output=False
+            ),
+        )
+
+
+def _model(seat: Seat, http: httpx2.AsyncClient) -> Model[Any]:
+    # Keys and addresses are always given, so that no library takes them from the environment.
+    key, url = seat.key, seat.base_url
+    match seat.wire:
+        case Wire.ANTHROPIC:
+            anthropic = AnthropicProvider(api_key=key, base_url=url, http_client=http)
+            return AnthropicModel(seat.model, provider=anthropic)
+        case Wire.OPENAI:
+            openai = OpenAIProvider(api_key=key, base_url=url, http_client=http)
+            return OpenAIChatModel(seat.model, provider=openai)
+        case Wire.GOOGLE:
+            google = GoogleProvider(api_key=key, base_url=url, http_client=http)
+            return GoogleModel(seat.model, provider=google)
+
+
+class _Recorded(httpx2.AsyncByteStream):
+    """A response's body that is kept as it passes, as far as it comes."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream, seen: Exchange) -> None:
+        self._stream = stream
+        self._seen = seen
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._stream:
+            self._seen.response += chunk
+            if len(self._seen.response) > LARGEST_RESPONSE:
+                raise TooLong
+            yield chunk
+        self._seen.is_whole = True
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+def _is_timeout(error: BaseException | None) -> bool:
+    """Whether a timeout is what made a library give up."""
+    while error is not None:
+        if isinstance(error, TimeoutError | httpx2.TimeoutException):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
