@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,6 +45,32 @@ def save(path: Path, digest: str) -> None:
     if not default_storage.exists(name):
         with path.open("rb") as source:
             default_storage.save(name, _Compressed(source))
+
+
+def put(data: bytes) -> Blob:
+    """Store some bytes, row and content, unless they are there already."""
+    blob = Blob(digest=hashlib.sha256(data).hexdigest(), size=len(data))
+    if not default_storage.exists(blob.storage_name):
+        default_storage.save(blob.storage_name, _Compressed(io.BytesIO(data)))
+    Blob.objects.bulk_create([blob], ignore_conflicts=True)
+    return blob
+
+
+class Tampered(Exception):
+    """What is stored under a digest is not what was stored there."""
+
+
+def whole(blob: Blob) -> bytes:
+    """Return a blob's content, held against its digest. Raises `Tampered` and `OSError`."""
+    try:
+        with opened(blob) as stream:
+            data = stream.read()
+    except zstandard.ZstdError as error:
+        raise Tampered(f"{blob.digest} cannot be unpacked: {error}") from error
+    found = hashlib.sha256(data).hexdigest()
+    if found != blob.digest:
+        raise Tampered(f"the content stored as {blob.digest} has the digest {found}")
+    return data
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from decimal import Decimal, InvalidOperation
 
 
 class BadSetting(Exception):
@@ -39,6 +40,18 @@ def whole(name: str, default: int, *, least: int = 0) -> int:
     if not value.isdecimal() or int(value) < least:
         raise BadSetting(f"{name} is {value!r}; expected a whole number from {least} on.")
     return int(value)
+
+
+def amount(name: str, default: str) -> Decimal:
+    """Return a sum of money, 0 or more."""
+    value = os.environ.get(name, "").strip() or default
+    try:
+        found = Decimal(value)
+    except InvalidOperation:
+        found = Decimal("NaN")
+    if not (found.is_finite() and found >= 0):
+        raise BadSetting(f"{name} is {value!r}; expected an amount such as 2.50.")
+    return found
 
 
 def items(name: str, default: list[str]) -> list[str]:

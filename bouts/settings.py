@@ -257,6 +257,31 @@ STEP_ATTEMPTS = 3
 # As long as the largest bundle may take.
 UPLOAD_LEASE = timedelta(seconds=env.whole("BOUTS_UPLOAD_LEASE_S", 600, least=1))
 
+# Asking models (SCORING.md, 5 and 7)
+
+
+def seat(name: str) -> dict[str, object]:
+    """Return what the environment says of a seat; `judging.panel.seats` reads it."""
+    prefix = f"BOUTS_SEAT_{name.upper()}"
+    fields = ("key", "model", "base_url", "wire", "vendor", "price", "temperature")
+    return {
+        **{field: env.text(f"{prefix}_{field.upper()}", "") for field in fields},
+        "timeout_s": env.whole(f"{prefix}_TIMEOUT_S", 0),
+    }
+
+
+# A seat without a key is not configured.
+SEATS = {name: seat(name) for name in ("anthropic", "openai", "google")}
+# The seat that is asked for Process, Recovery and Integrity; the first configured one if empty.
+READER_SEAT = env.text("BOUTS_READER_SEAT", "")
+PANEL_SAME_VENDOR = env.flag("BOUTS_PANEL_SAME_VENDOR", default=False)
+
+# What is asked about one match, and in one day (UTC), may cost so many US dollars.
+BUDGET_MATCH_USD = env.amount("BOUTS_BUDGET_MATCH_USD", "5")
+BUDGET_DAY_USD = env.amount("BOUTS_BUDGET_DAY_USD", "100")
+# Longer than a call may take with all its attempts.
+ASK_LEASE = timedelta(seconds=env.whole("BOUTS_ASK_LEASE_S", 840, least=1))
+
 # Adjudication (SCORING.md, 8)
 
 CLAIM_LEASE = timedelta(minutes=15)

@@ -23,6 +23,7 @@ from judging.judges.strategy import (
     StrategyRuling,
 )
 from judging.models import Finding, Scorecard, Step, Verdict
+from judging.readings import answer_of
 from judging.scoring.exact import rounded, score_text
 from judging.scoring.policy import CURRENT, WEIGHED, Policy
 from judging.scoring.reasons import Reason
@@ -130,15 +131,14 @@ def answers_of(bundle: Bundle) -> Answers:
         if verdict := verdicts.get((judge, "")):
             opinions[judge] = _opinion_of(verdict)
     panel = verdicts.get((Judge.STRATEGY, ""))
-    seats = tuple(
-        _seat_of(verdict)
-        for seat in CURRENT.panel.seats
-        if (verdict := verdicts.get((Judge.STRATEGY, seat)))
-    )
+    seats = _seats(panel, verdicts)
     if panel:
         ruling = verdicts.get((Judge.STRATEGY, RULING))
         opinions[Judge.STRATEGY] = StrategyJudge().judge(
-            seats, StrategyRuling(ruling.score, ruling.rationale) if ruling else None, CURRENT
+            seats,
+            StrategyRuling(ruling.score, ruling.rationale) if ruling else None,
+            CURRENT,
+            uploaded=panel.detail.get("uploaded", ()),
         )
     searched = verdicts.get((Judge.INTEGRITY, ""))
     return Answers(
@@ -148,7 +148,22 @@ def answers_of(bundle: Bundle) -> Answers:
         findings=tuple(map(_finding_of, bundle.findings.filter(is_live=True).order_by("pk"))),
         claims=tuple(searched.detail["claims"]) if searched else (),
         strategy_digest=panel.evidence_digest if panel else "",
+        integrity_model=searched.detail.get("model") if searched else None,
     )
+
+
+def _seats(
+    panel: Verdict | None, verdicts: Mapping[tuple[str, str], Verdict]
+) -> tuple[SeatAnswer, ...]:
+    """Return the panel's seats in order; those that were not asked as its own row has them."""
+    absent = {seat["seat"]: seat for seat in panel.detail.get("absent", ())} if panel else {}
+    seats = []
+    for name in CURRENT.panel.seats:
+        if verdict := verdicts.get((Judge.STRATEGY, name)):
+            seats.append(answer_of(verdict))
+        elif seat := absent.get(name):
+            seats.append(SeatAnswer(name, seat["state"], reason=seat["reason"], source="own"))
+    return tuple(seats)
 
 
 def _opinion_of(verdict: Verdict) -> Opinion:
@@ -162,19 +177,6 @@ def _opinion_of(verdict: Verdict) -> Opinion:
         evidence=tuple(verdict.evidence),
         detail=detail,
         source=verdict.source,
-    )
-
-
-def _seat_of(verdict: Verdict) -> SeatAnswer:
-    return SeatAnswer(
-        seat=verdict.seat,
-        state=verdict.state,
-        score=verdict.score,
-        levels=verdict.levels,
-        rationale=verdict.rationale,
-        reason=verdict.reason,
-        model=verdict.model,
-        evidence=tuple(verdict.evidence),
     )
 
 

@@ -97,11 +97,33 @@ class Metric(serializers.Serializer):
 
 
 class Criterion(serializers.Serializer):
-    """A criterion of a rubric: a level from 1 to 5 and the score that it is worth."""
+    """A criterion of a rubric: a level from 1 to 5, the score that it is worth, and why."""
 
     level = serializers.IntegerField(allow_null=True)
     score = Score()
     reason = serializers.CharField(allow_null=True)
+    rationale = serializers.CharField(allow_blank=True)
+    evidence = serializers.ListField(child=Anchor())
+
+
+class Remark(serializers.Serializer):
+    """What a scan of a rationale found: a leak, or a fact that the record contradicts."""
+
+    kind = serializers.CharField()
+    where = serializers.CharField()
+    quote = serializers.CharField(allow_blank=True)
+    record = serializers.CharField(allow_blank=True)
+
+
+class ModelHalf(serializers.Serializer):
+    """What a model said for a judge, or why it said nothing."""
+
+    state = serializers.CharField()
+    reason = serializers.CharField(allow_blank=True)
+    model = serializers.CharField(allow_blank=True)
+    rationale = serializers.CharField(allow_blank=True)
+    evidence = serializers.ListField(child=Anchor())
+    remarks = serializers.ListField(child=Remark())
 
 
 class TelemetryCard(JudgeCard):
@@ -111,6 +133,7 @@ class TelemetryCard(JudgeCard):
     model_half = maybe(Score)
     metrics = maybe(serializers.DictField, child=Metric())
     criteria = maybe(serializers.DictField, child=Criterion())
+    model = maybe(ModelHalf, allow_null=True)
     evidence = maybe(serializers.ListField, child=Anchor())
 
 
@@ -123,6 +146,11 @@ class Seat(serializers.Serializer):
     reason = maybe(serializers.CharField, allow_blank=True)
     rationale = maybe(serializers.CharField, allow_blank=True)
     evidence = maybe(serializers.ListField, child=Anchor())
+    model = maybe(serializers.CharField, allow_blank=True)
+    levels = maybe(serializers.DictField, allow_null=True)
+    source = maybe(serializers.CharField)
+    criteria = maybe(serializers.DictField)
+    remarks = maybe(serializers.ListField, child=Remark())
 
 
 class StrategyCard(JudgeCard):
@@ -170,6 +198,7 @@ class Integrity(serializers.Serializer):
     flags = texts()
     not_found = texts()
     claims = maybe(serializers.ListField, child=serializers.DictField())
+    model = maybe(ModelHalf, allow_null=True)
 
 
 class CaseRow(serializers.Serializer):
@@ -178,6 +207,13 @@ class CaseRow(serializers.Serializer):
     reason = serializers.CharField()
     blocking = serializers.BooleanField()
     status = serializers.ChoiceField(["open", "decided"])
+
+
+class Wait(serializers.Serializer):
+    """A model that is still to be asked, and why it waits."""
+
+    judge = serializers.CharField()
+    why = serializers.CharField(allow_blank=True)
 
 
 class ArtifactRow(serializers.Serializer):
@@ -222,6 +258,7 @@ class Breakdown(serializers.Serializer):
     judges = maybe(Judges)
     integrity = maybe(Integrity)
     cases = maybe(serializers.ListField, child=CaseRow())
+    waits = maybe(serializers.ListField, child=Wait())
     artifacts = maybe(serializers.ListField, child=ArtifactRow())
     withheld = texts()
     superseded = serializers.BooleanField()

@@ -15,7 +15,7 @@ from bouts.bundles.manifest import ChallengeFile
 from bouts.rules import Confidence, Judge
 from judging.judges.base import JsonDict, Opinion
 from judging.judges.integrity import ClaimRecord
-from judging.judges.strategy import SeatAnswer
+from judging.judges.strategy import HELD, SeatAnswer
 from judging.scoring.composite import (
     JudgeScore,
     Total,
@@ -98,6 +98,24 @@ class Answers:
     findings: tuple[FindingRecord, ...]
     claims: tuple[JsonDict, ...]
     strategy_digest: str  # of what the panel saw and said
+    integrity_model: JsonDict | None = None  # what a model was asked for Integrity
+
+    @property
+    def waits(self) -> tuple[JsonDict, ...]:
+        """The models that are still to be asked, each with its judge and why it waits."""
+        models = {
+            judge: self.opinions[judge].detail.get("model")
+            for judge in (Judge.PROCESS, Judge.RECOVERY)
+            if judge in self.opinions
+        } | {Judge.INTEGRITY: self.integrity_model}
+        held = [
+            (judge, model["reason"])
+            for judge, model in models.items()
+            if model and model["state"] == HELD
+        ]
+        held += [(Judge.STRATEGY, seat.reason) for seat in self.seats if seat.is_held]
+        asked = [entry for entry in held if entry[0] in self.spec.judges]
+        return tuple({"judge": judge.value, "why": why} for judge, why in asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +162,7 @@ def score(answers: Answers, policy: Policy) -> Scored:
         "judges": {judge.value: _judge(judge, total, answers) for judge in WEIGHED},
         "integrity": _integrity(integrity, answers, policy),
         "cases": [case.as_json() for case in cases],
+        "waits": list(answers.waits),
     }
     return Scored(total, integrity, status, marks, reach, cases, body)
 
@@ -189,7 +208,7 @@ def _status(
     if total.total is None:
         return "unscored"
     strategy = answers.opinions.get(Judge.STRATEGY)
-    if strategy and strategy.score is None and strategy.reason is Reason.WAITING:
+    if answers.waits or (strategy and strategy.score is None and strategy.reason is Reason.WAITING):
         return "pending"
     is_open = any(case.is_open and case.blocking for case in cases)
     if is_open or integrity.held or integrity.has_proposals:
@@ -220,6 +239,8 @@ def _strategy_cases(answers: Answers, policy: Policy) -> list[Case]:
     strategy = answers.opinions.get(Judge.STRATEGY)
     if strategy is None or Judge.STRATEGY not in answers.spec.judges:
         return []
+    if any(seat.is_held for seat in answers.seats):
+        return []  # the panel has not said what it has to say
     is_open = strategy.detail.get("ruling") is None
     panel = settle({answer.seat: answer.score for answer in answers.seats}, policy)
     cases = []
@@ -326,6 +347,7 @@ def _integrity(integrity: IntegrityOutcome, answers: Answers, policy: Policy) ->
         "flags": list(integrity.flags),
         "findings": [_finding(line, records[line.finding.id], policy) for line in integrity.lines],
         "claims": list(answers.claims),
+        "model": answers.integrity_model,
         "not_found": [
             name
             for name, trigger in policy.integrity.triggers.items()

@@ -163,6 +163,9 @@ class _Team:
                 _some(case, ("reason", "blocking", "status", "finding_key"))
                 for case in source["cases"]
             ],
+            "waits": self._texts(
+                "waits", [_some(one, ("judge", "why")) for one in source.get("waits", ())]
+            ),
             "artifacts": self._artifacts(source["artifacts"]),
         }
         return {**shown, "withheld": list(self._withheld)}
@@ -337,11 +340,12 @@ class _Team:
 
     def _telemetry_card(self, name: str, judge: Mapping[str, Any]) -> JsonDict:
         where = f"judges.{name}"
-        card = self._judge(name, judge, ("metrics_half", "model_half", "criteria", "counts"))
+        card = self._judge(name, judge, ("metrics_half", "model_half", "counts"))
         card["rationale"] = self._two_rationales(where, judge)
         card["evidence"] = self._anchors(f"{where}.evidence", judge["evidence"])
         if "metrics" not in judge:
             return card
+        card["criteria"] = self._criteria(f"{where}.criteria", judge["criteria"])
         card["telemetry"] = self._path(judge["telemetry"])
         card["metrics"] = {
             metric: {
@@ -356,15 +360,36 @@ class _Team:
             }
             for metric, found in judge["metrics"].items()
         }
-        if model := judge["model"]:
-            fields = ("state", "reason", "model", "rationale")
-            card["model"] = {
-                **self._texts(f"{where}.model", _some(model, fields)),
-                "evidence": self._anchors(f"{where}.model.evidence", model["evidence"]),
-            }
-        else:
-            card["model"] = None
+        card["model"] = self._model(f"{where}.model", judge["model"])
         return card
+
+    def _model(self, where: str, model: Mapping[str, Any] | None) -> JsonDict | None:
+        """Copy what a model said, or why it said nothing; the stored call stays with staff."""
+        if model is None:
+            return None
+        return {
+            **self._texts(where, _some(model, ("state", "reason", "model", "rationale"))),
+            "evidence": self._anchors(f"{where}.evidence", model["evidence"]),
+            "remarks": self._remarks(f"{where}.remarks", model.get("remarks", ())),
+        }
+
+    def _criteria(self, where: str, criteria: Mapping[str, Mapping[str, Any]]) -> JsonDict:
+        """Copy the criteria of a rubric, each with what the model wrote on it."""
+        fields = ("level", "score", "reason", "rationale")
+        return {
+            name: {
+                **self._texts(f"{where}.{name}", _some(found, fields)),
+                "evidence": self._anchors(f"{where}.{name}.evidence", found.get("evidence", ())),
+            }
+            for name, found in criteria.items()
+        }
+
+    def _remarks(self, where: str, remarks: Sequence[Mapping[str, Any]]) -> list[JsonDict]:
+        fields = ("kind", "where", "quote", "record")
+        return [
+            self._texts(f"{where}[{at}]", _some(remark, fields))
+            for at, remark in enumerate(remarks)
+        ]
 
     def _two_rationales(self, where: str, judge: Mapping[str, Any]) -> str:
         """Show the metric half's own sentences even where the model's quote a hidden test."""
@@ -400,6 +425,8 @@ class _Team:
             self._seat(at, seat, names[seat["seat"]]) for at, seat in enumerate(by_name)
         ]
         card["discarded"] = judge["discarded"] and names[judge["discarded"]]
+        if judge.get("uploaded"):
+            self._leave_out("judges.strategy.uploaded")
         return card
 
     def _seat_names(self, seats: Sequence[Mapping[str, Any]]) -> dict[str, str]:
@@ -411,17 +438,17 @@ class _Team:
 
     def _seat(self, at: int, seat: Mapping[str, Any], name: str) -> JsonDict:
         where = f"judges.strategy.seats[{at}]"
-        said = _some(seat, ("rationale", "reason"))
         if self._strategy_is_open:
             self._leave_out(f"{where}.model")
-            said = {key: _without_house_names(text, seat["model"]) for key, text in said.items()}
-        else:
-            said["model"] = seat["model"]
+            seat = _nameless(seat)
+        said = _some(seat, ("rationale", "reason", "model"))
         return {
             "seat": name,
-            **_some(seat, ("state", "score", "levels")),
+            **_some(seat, ("state", "score", "levels", "source")),
             **self._texts(where, said),
             "evidence": self._anchors(f"{where}.evidence", seat["evidence"]),
+            "criteria": self._criteria(f"{where}.criteria", seat.get("criteria", {})),
+            "remarks": self._remarks(f"{where}.remarks", seat.get("remarks", ())),
         }
 
     # Integrity
@@ -435,6 +462,7 @@ class _Team:
             **_some(source, figures),
             "findings": [self._finding(at, one) for at, one in enumerate(source["findings"])],
             "claims": [self._claim(at, one) for at, one in enumerate(source["claims"])],
+            "model": self._model("integrity.model", source.get("model")),
         }
 
     def _finding(self, at: int, finding: Mapping[str, Any]) -> JsonDict:
@@ -539,6 +567,30 @@ def _by_score(seat: Mapping[str, Any]) -> tuple[bool, float, str, str]:
     score = seat["score"]
     is_silent = score is None
     return (is_silent, 0.0 if is_silent else float(score), seat["state"], seat["rationale"])
+
+
+def _nameless(seat: Mapping[str, Any]) -> JsonDict:
+    """Return a seat's answer without its model, and without its name in all that it said."""
+    model = seat["model"]
+    shown = {key: value for key, value in seat.items() if key != "model"}
+    for part in ("rationale", "reason", "criteria", "remarks"):
+        if part in shown:
+            shown[part] = _renamed(shown[part], model)
+    return shown
+
+
+def _renamed(value: Any, model: str) -> Any:
+    match value:
+        case str():
+            return _without_house_names(value, model)
+        case Mapping():
+            return {
+                key: item if key in {"artifact", "place"} else _renamed(item, model)
+                for key, item in value.items()
+            }
+        case list() | tuple():
+            return [_renamed(item, model) for item in value]
+    return value
 
 
 def _without_house_names(text: str, model: str) -> str:

@@ -1,4 +1,4 @@
-"""Verdicts, findings, scorecards, and the steps of the work that make them."""
+"""Verdicts, findings, scorecards, the steps of the work that make them, and what models were asked."""
 
 from __future__ import annotations
 
@@ -9,11 +9,25 @@ from django.db.models import Q
 from django.urls import reverse
 
 from bouts.fields import ExactField
-from bouts.models import Agent, Bundle, Challenge, ChallengeVersion, Match
+from bouts.models import Agent, Blob, Bundle, Challenge, ChallengeVersion, Match
+
+
+class StepQuerySet(models.QuerySet):
+    def judges(self) -> StepQuerySet:
+        """Narrow to what our own code does: the five judges and the scorecard."""
+        return self.filter(seat="")
+
+    def asks(self) -> StepQuerySet:
+        """Narrow to the questions that are put to models, one a judge and seat."""
+        return self.exclude(seat="")
 
 
 class Step(models.Model):
-    """One piece of a match's work. The row is the truth, the task only a doorbell."""
+    """One piece of a match's work. The row is the truth, the task only a doorbell.
+
+    With a ``seat`` it is an ask: the question that the judge of its name puts to the model in
+    that seat. The judge's own step waits until its asks are over.
+    """
 
     class Name(models.TextChoices):
         OBJECTIVE = "objective", "Objective"
@@ -28,9 +42,14 @@ class Step(models.Model):
         RUNNING = "running", "running"
         DONE = "done", "done"
         FAILED = "failed", "failed"
+        HELD = "held", "held back"  # an ask that may not be put now: the reason says why
 
     bundle = models.ForeignKey(Bundle, on_delete=models.CASCADE, related_name="steps")
     name = models.CharField(max_length=10, choices=Name)
+    seat = models.CharField(max_length=12, blank=True)
+    # Counts how often the match was judged: what an earlier round was answered is not taken
+    # for an answer to this one.
+    round = models.PositiveSmallIntegerField(default=1)
     state = models.CharField(max_length=8, choices=State, default=State.WAITING)
     attempts = models.PositiveSmallIntegerField(default=0)
     reason = models.TextField(blank=True)
@@ -39,35 +58,135 @@ class Step(models.Model):
     finished_at = models.DateTimeField(null=True)
     lease_expires_at = models.DateTimeField(null=True)
 
+    objects = StepQuerySet.as_manager()
+
     class Meta:
         ordering = ["bundle", "pk"]
         constraints = [
-            models.UniqueConstraint(fields=["bundle", "name"], name="one_step_per_name"),
+            models.UniqueConstraint(fields=["bundle", "name", "seat"], name="one_step_per_name"),
         ]
         indexes = [
             models.Index(
                 fields=["created_at"],
-                condition=Q(state__in=["waiting", "running", "failed"]),
+                condition=~Q(state="done"),
                 name="unfinished_steps",
             ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.name} of {self.bundle}"
+        return f"{self.title} of {self.bundle}"
+
+    @property
+    def title(self) -> str:
+        """What the step is called on screen."""
+        label = self.get_name_display()
+        return f"{label}, {self.seat}" if self.seat else label
+
+    @property
+    def is_ask(self) -> bool:
+        return bool(self.seat)
+
+
+class ModelCall(models.Model):
+    """One question put to a model: all that was known when it was sent. Never changed.
+
+    It is stored before it is sent, and what came back is stored beside it as a `CallResult`. A
+    call that has none although its lease is over was lost with its worker: the vendor may
+    have been paid for it, nobody knows how much, and no verdict rests on it.
+    """
+
+    bundle = models.ForeignKey(Bundle, on_delete=models.PROTECT, related_name="calls")
+    judge = models.CharField(max_length=10)
+    seat = models.CharField(max_length=12)
+    round = models.PositiveSmallIntegerField()
+    vendor = models.CharField(max_length=60)
+    wire = models.CharField(max_length=12)  # the format in which its server speaks
+    model = models.CharField(max_length=120)  # as asked for
+    template_version = models.CharField(max_length=20)
+    template_digest = models.CharField(max_length=64)
+    rubric_version = models.CharField(max_length=20)
+    rubric_digest = models.CharField(max_length=64)
+    # JSON: the prompt as rendered with what an answer is held against, and the evidence in it.
+    prompt = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="+")
+    evidence = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="+")
+    reserved_usd = models.DecimalField(max_digits=24, decimal_places=14, null=True)  # at most
+    lease_expires_at = models.DateTimeField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["bundle", "pk"]
+        indexes = [models.Index(fields=["created_at"], name="calls_by_day")]
+
+    def __str__(self) -> str:
+        return f"{self.judge}, {self.seat}, call {self.pk}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("judging:call_detail", args=[self.pk])
+
+
+class CallResult(models.Model):
+    """What a call came to, and what it cost. Never changed."""
+
+    call = models.OneToOneField(ModelCall, on_delete=models.PROTECT, related_name="result")
+    outcome = models.CharField(max_length=12)  # answered, refused, timeout, unavailable, invalid
+    reason = models.TextField(blank=True)
+    model = models.CharField(max_length=120, blank=True)  # as the vendor says that answered
+    base_url = models.CharField(max_length=300, blank=True)
+    parameters = models.JSONField()  # what the requests said beside the prompt
+    tokens_in = models.PositiveIntegerField(null=True)
+    tokens_out = models.PositiveIntegerField(null=True)
+    # Null is unknown, never nothing; `least_usd` is what is known to have been spent.
+    cost_usd = models.DecimalField(max_digits=24, decimal_places=14, null=True)
+    least_usd = models.DecimalField(max_digits=24, decimal_places=14)
+    cost_reason = models.CharField(max_length=300, blank=True)  # why it is unknown
+    latency_ms = models.PositiveIntegerField()  # of all attempts, waiting included
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["call"]
+
+    def __str__(self) -> str:
+        return f"{self.call}: {self.outcome}"
+
+
+class CallAttempt(models.Model):
+    """One request of a call, and the vendor's response to the byte. Never changed."""
+
+    result = models.ForeignKey(CallResult, on_delete=models.PROTECT, related_name="attempts")
+    number = models.PositiveSmallIntegerField()  # from 1
+    status = models.PositiveSmallIntegerField(null=True)  # of HTTP; null where nothing came
+    response = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="+")
+    is_whole = models.BooleanField()  # whether the response came to its end
+    latency_ms = models.PositiveIntegerField()
+    waited_ms = models.PositiveIntegerField()  # before it
+    failure = models.CharField(max_length=40, blank=True)
+    detail = models.TextField(blank=True)
+    remark = models.TextField(blank=True)  # what the prompt said of the attempt before
+    request_digest = models.CharField(max_length=64, blank=True)
+
+    class Meta:
+        ordering = ["result", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["result", "number"], name="one_attempt_per_number"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.result}, attempt {self.number}"
 
 
 class Verdict(models.Model):
     """One stored answer of a judge, a seat of the panel, or a ruling. Only ever added.
 
-    ``seat`` tells the answers of one judge apart: a vendor for the panel, ``metrics`` and
-    ``model`` for the halves of Process and Recovery, ``ruling`` for a reviewer's Strategy
-    score, empty for Objective.
+    ``seat`` tells the answers of one judge apart: a vendor for the panel, ``reader`` for what a
+    model said for Process, Recovery or Integrity, ``ruling`` for a reviewer's Strategy score,
+    empty for what the judge itself made of it all.
     """
 
     class Source(models.TextChoices):
         OWN = "own", "own judge"
         UPLOADED = "uploaded", "uploaded"
         RULING = "ruling", "ruling"
+        MODEL = "model", "proposed by a model"  # of findings
 
     bundle = models.ForeignKey(Bundle, on_delete=models.PROTECT, related_name="verdicts")
     judge = models.CharField(max_length=10)
@@ -84,6 +203,9 @@ class Verdict(models.Model):
     evidence_digest = models.CharField(max_length=64, blank=True)
     answered_at = models.DateTimeField(null=True)  # as the uploader says
     by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT)
+    call = models.ForeignKey(
+        ModelCall, null=True, on_delete=models.PROTECT, related_name="verdicts"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     is_live = models.BooleanField(default=True)
 

@@ -3,6 +3,10 @@
 The rows are the truth. A worker takes a bundle's free steps on a lease, Objective is stored
 before anything else is asked, and a step whose worker dies is free again when the lease
 lapses. Doing a step twice changes nothing.
+
+Where seats are configured a bundle has further steps, the asks of `judging.asks`: each puts one
+question to one model, outside any transaction, as a task of its own. A judge's step begins
+when its asks are over, and again when an ask that had been held back is over later.
 """
 
 from __future__ import annotations
@@ -13,13 +17,14 @@ from functools import cached_property
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from bouts import audit
-from bouts.models import Bundle, User
+from bouts.models import Bundle, Challenge, Match, User
 from bouts.rules import Judge
-from judging.actions import RULING, record_scorecard
+from judging import asks
+from judging.actions import RULING, ChallengeFrozen, record_scorecard
 from judging.breakdown import claims_json
 from judging.dossiers import dossier_of
 from judging.judges.base import Dossier, Opinion
@@ -27,7 +32,13 @@ from judging.judges.integrity import Found, IntegrityJudge
 from judging.judges.objective import ObjectiveJudge, TestRecord, tests_of
 from judging.judges.process import ProcessJudge
 from judging.judges.recovery import RecoveryJudge
-from judging.judges.strategy import SCORED, StrategyJudge, strategy_digest
+from judging.judges.strategy import (
+    SCORED,
+    SeatAnswer,
+    StrategyJudge,
+    strategy_digest,
+    unseated,
+)
 from judging.judges.telemetry import analysed
 from judging.models import Finding, Scorecard, Step, Verdict
 from judging.scoring.policy import CURRENT, Policy
@@ -51,15 +62,15 @@ NOTED = ("state", "attempts", "reason", "finished_at", "lease_expires_at")
 
 
 def lay_out(bundle: Bundle) -> None:
-    """Write down the steps of a bundle's work."""
-    Step.objects.bulk_create(
-        [Step(bundle=bundle, name=name) for name in Step.Name], ignore_conflicts=True
-    )
+    """Write down the steps of a bundle's work. Those that are there stay as they are."""
+    steps = [Step(bundle=bundle, name=name) for name in Step.Name]
+    steps += [Step(bundle=bundle, name=judge, seat=seat) for judge, seat in asks.due_of(bundle)]
+    Step.objects.bulk_create(steps, ignore_conflicts=True)
 
 
 def run_steps(bundle: Bundle) -> None:
     """Do all of a bundle's work here and now, trying again what fails, as often as allowed."""
-    while work_on(bundle.pk):
+    while work_on(bundle.pk) or asks.put_free(bundle.pk):
         pass
 
 
@@ -72,7 +83,7 @@ def work_on(bundle_id: int) -> bool:
     taken = _take(bundle_id)
     if not taken:
         return False
-    work = Work(taken[0].bundle)
+    work = Work(taken[0].bundle, has_asks=taken[0].has_asks)
     for names in PHASES:
         with transaction.atomic():
             mine = _locked(step for step in taken if step.name in names)
@@ -84,37 +95,52 @@ def work_on(bundle_id: int) -> bool:
 
 def _is_more_to_do(bundle_id: int) -> bool:
     """Whether a step waits for nobody: while others are at work, they look when they are done."""
-    states = set(Step.objects.filter(bundle=bundle_id).values_list("state", flat=True))
-    return Step.State.WAITING in states and Step.State.RUNNING not in states
+    steps = Step.objects.filter(bundle=bundle_id).values_list("name", "seat", "state", "round")
+    own = {name: state for name, seat, state, _ in steps if not seat}
+    if Step.State.RUNNING in own.values():
+        return False
+    blocked = {name for name, seat, state, number in steps if seat and _is_due(state, number)}
+    if blocked:
+        blocked.add(Step.Name.SCORECARD)
+    return any(state == Step.State.WAITING for name, state in own.items() if name not in blocked)
+
+
+def _is_due(state: str, number: int) -> bool:
+    """Whether a judge must wait for an ask in this state.
+
+    One that is held back keeps a match that has no score yet from none of its others. A match
+    that is judged again keeps the score it has until every seat has answered.
+    """
+    is_held = state == Step.State.HELD and number > 1
+    return is_held or state in {Step.State.WAITING, Step.State.RUNNING}
+
+
+# As `_is_due` and `_is_more_to_do`: what waits for an ask is not free.
+TAKE = """
+UPDATE judging_step SET state = 'running', attempts = attempts + 1,
+       started_at = %(now)s, lease_expires_at = %(until)s
+ WHERE bundle_id = %(bundle)s AND seat = ''
+   AND (state = 'waiting' OR (state = 'running' AND lease_expires_at < %(now)s))
+   AND NOT EXISTS (
+       SELECT FROM judging_step ask
+        WHERE ask.bundle_id = %(bundle)s AND ask.seat <> ''
+          AND judging_step.name IN (ask.name, 'scorecard')
+          AND (ask.state IN ('waiting', 'running') OR (ask.state = 'held' AND ask.round > 1)))
+RETURNING id
+"""
 
 
 def _take(bundle_id: int) -> list[Step]:
     """Claim a bundle's free steps for as long as a lease lasts."""
     now = timezone.now()
     with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            UPDATE judging_step SET state = %(running)s, attempts = attempts + 1,
-                   started_at = %(now)s, lease_expires_at = %(until)s
-             WHERE bundle_id = %(bundle)s
-               AND (state = %(waiting)s OR (state = %(running)s AND lease_expires_at < %(now)s))
-            RETURNING id
-            """,
-            {
-                "bundle": bundle_id,
-                "now": now,
-                "until": now + settings.STEP_LEASE,
-                "waiting": Step.State.WAITING,
-                "running": Step.State.RUNNING,
-            },
-        )
+        cursor.execute(TAKE, {"bundle": bundle_id, "now": now, "until": now + settings.STEP_LEASE})
         keys = [key for (key,) in cursor.fetchall()]
     if not keys:
         return []
-    steps = Step.objects.select_related("bundle__match", "bundle__challenge_version").filter(
-        pk__in=keys
-    )
-    return sorted(steps, key=lambda step: step.pk)
+    asks_of_it = Step.objects.asks().filter(bundle=OuterRef("bundle"))
+    steps = Step.objects.select_related("bundle__match", "bundle__challenge_version")
+    return list(steps.filter(pk__in=keys).annotate(has_asks=Exists(asks_of_it)).order_by("pk"))
 
 
 def _locked(steps: Iterable[Step]) -> list[Step]:
@@ -123,8 +149,8 @@ def _locked(steps: Iterable[Step]) -> list[Step]:
     rows = Step.objects.select_for_update().filter(pk__in=by_key, state=Step.State.RUNNING)
     return [
         by_key[key]
-        for key, attempts in rows.order_by("pk").values_list("pk", "attempts")
-        if attempts == by_key[key].attempts
+        for key, *hold in rows.order_by("pk").values_list("pk", "attempts", "lease_expires_at")
+        if hold == [by_key[key].attempts, by_key[key].lease_expires_at]
     ]
 
 
@@ -161,20 +187,53 @@ def stranded_bundles() -> list[int]:
     now = timezone.now()
     lapsed = Q(state=Step.State.RUNNING, lease_expires_at__lt=now)
     unheard = Q(state=Step.State.WAITING, created_at__lt=now - settings.STEP_LEASE / 4)
-    return list(Step.objects.filter(lapsed | unheard).values_list("bundle", flat=True).distinct())
+    steps = Step.objects.judges().filter(lapsed | unheard)
+    return list(steps.values_list("bundle", flat=True).distinct())
 
 
 @transaction.atomic
 def requeue(step_id: int, *, by: User, reason: str) -> Step:
-    """Put a failed or stuck step back to the start of its attempts, and the scorecard with it."""
+    """Put a failed or stuck step back to the start of its attempts, and what follows from it.
+
+    An ask that is over is asked again: that is a new question, with a new verdict.
+    """
     step = Step.objects.select_for_update().select_related("bundle__match").get(pk=step_id)
     before = {"state": step.state, "attempts": step.attempts, "reason": step.reason}
-    Step.objects.filter(bundle=step.bundle, name__in={step.name, Step.Name.SCORECARD}).update(
-        state=Step.State.WAITING, attempts=0, reason="", lease_expires_at=None
-    )
-    audit.record(by, "requeue_step", step.bundle.match, before, {"step": step.name}, reason)
+    if step.is_ask:
+        _ask_again(Step.objects.filter(pk=step.pk))
+    names = {Step.Name.SCORECARD} if step.is_ask else {step.name, Step.Name.SCORECARD}
+    _start_again(step.bundle.steps.judges().filter(name__in=names))
+    audit.record(by, "requeue_step", step.bundle.match, before, {"step": step.title}, reason)
     step.refresh_from_db()
     return step
+
+
+@transaction.atomic
+def judge_again(bundle: Bundle, *, by: User, reason: str) -> None:
+    """Have a match judged anew, by the seats of today: new verdicts beside the old."""
+    Match.objects.select_for_update().get(pk=bundle.match_id)
+    frozen = Challenge.objects.filter(matches=bundle.match_id, state=Challenge.State.FROZEN)
+    if frozen.exists():
+        raise ChallengeFrozen
+    _ask_again(bundle.steps.asks())
+    lay_out(bundle)
+    _start_again(bundle.steps.judges())
+    audit.record(by, "judge_again", bundle.match, None, {"bundle": bundle.number}, reason)
+
+
+def _ask_again(asks: QuerySet[Step]) -> None:
+    """Begin another round of asks: what was answered before is no answer to it."""
+    over = asks.filter(state__in=[Step.State.DONE, Step.State.FAILED])
+    over.update(round=F("round") + 1)
+    _start_again(asks)
+
+
+def _start_again(steps: QuerySet[Step]) -> None:
+    """Take steps out of whatever hands they are in."""
+    keys = list(steps.select_for_update().order_by("pk").values_list("pk", flat=True))
+    Step.objects.filter(pk__in=keys).update(
+        state=Step.State.WAITING, attempts=0, reason="", lease_expires_at=None
+    )
 
 
 # What each step does
@@ -183,9 +242,10 @@ def requeue(step_id: int, *, by: User, reason: str) -> Step:
 class Work:
     """A bundle and what its judges read, loaded once for all the steps that are done together."""
 
-    def __init__(self, bundle: Bundle, policy: Policy = CURRENT) -> None:
+    def __init__(self, bundle: Bundle, policy: Policy = CURRENT, *, has_asks: bool = False) -> None:
         self.bundle = bundle
         self.policy = policy
+        self.has_asks = has_asks
         self.outcomes: dict[str, Step.State] = {}
 
     @cached_property
@@ -210,13 +270,40 @@ class Work:
     def _was_judged(self) -> bool:
         return self.bundle.verdicts.exists()
 
+    @cached_property
+    def asked(self) -> Mapping[Judge, tuple[SeatAnswer, ...]]:
+        """What our own models answered, by judge."""
+        return asks.answers(self.bundle) if self.has_asks else {}
+
+    def reader_for(self, judge: Judge) -> SeatAnswer | None:
+        """Return what a model of our own said for a judge; None where none was asked."""
+        return next(iter(self.asked.get(judge, ())), None)
+
+    @property
+    def panel(self) -> tuple[SeatAnswer, ...]:
+        """The seats of our own panel, those that are not configured too; empty without one."""
+        said = {seat.seat: seat for seat in self.asked.get(Judge.STRATEGY, ())}
+        if not said:
+            return ()
+        return tuple(said.get(name) or unseated(name) for name in self.policy.panel.seats)
+
+    def set_aside_what_was_uploaded(self) -> None:
+        """End uploaded verdicts that counted before there were seats of our own."""
+        uploaded = Verdict.Source.UPLOADED
+        panel = self.bundle.verdicts.filter(judge=Judge.STRATEGY, source=uploaded, is_live=True)
+        panel.update(is_live=False)
+
+    def end_ruling_on_other_evidence(self, digest: str) -> None:
+        """End a ruling that was made before the seats said what they say now."""
+        rulings = self.bundle.verdicts.filter(judge=Judge.STRATEGY, seat=RULING, is_live=True)
+        rulings.exclude(evidence_digest=digest).update(is_live=False)
+
     def judges_are_due(self) -> bool:
         """Whether a judge of this bundle is still to answer, here or in other hands."""
         over = {Step.State.DONE, Step.State.FAILED}
-        states = dict(self.bundle.steps.values_list("name", "state")) | self.outcomes
-        return any(
-            state not in over for name, state in states.items() if name != Step.Name.SCORECARD
-        )
+        steps = self.bundle.steps.judges().exclude(name=Step.Name.SCORECARD)
+        states = dict(steps.values_list("name", "state")) | self.outcomes
+        return any(state not in over for state in states.values())
 
     def add(self, verdicts: Sequence[Verdict]) -> None:
         """Add verdicts; those that were live in their places stay, no longer live."""
@@ -233,37 +320,30 @@ def judge_objective(work: Work) -> None:
 
 
 def judge_process(work: Work) -> None:
-    opinion = ProcessJudge().judge(work.dossier, work.telemetry, work.policy)
+    opinion = ProcessJudge().judge(
+        work.dossier, work.telemetry, work.policy, work.reader_for(Judge.PROCESS)
+    )
     work.add([_verdict(work.bundle, opinion)])
 
 
 def judge_recovery(work: Work) -> None:
-    opinion = RecoveryJudge().judge(work.dossier, work.telemetry, work.policy)
+    opinion = RecoveryJudge().judge(
+        work.dossier, work.telemetry, work.policy, work.reader_for(Judge.RECOVERY)
+    )
     work.add([_verdict(work.bundle, opinion)])
 
 
 def judge_strategy(work: Work) -> None:
-    """Store the seats' answers; a ruling made on the same evidence carries over."""
-    seats = StrategyJudge().seats(work.dossier, work.policy)
+    """Store what the panel is made of; a ruling made on the same evidence carries over.
+
+    The answers of our own seats are stored already, each by its ask. What was uploaded counts
+    where there are none, and is kept beside them where there are.
+    """
+    uploaded = StrategyJudge().seats(work.dossier, work.policy)
+    own = work.panel
+    seats = own or uploaded
     digest = strategy_digest(work.dossier, seats)
-    verdicts = [
-        Verdict(
-            bundle=work.bundle,
-            judge=Judge.STRATEGY,
-            seat=seat.seat,
-            source=Verdict.Source.UPLOADED,
-            state=seat.state,
-            reason=seat.reason,
-            score=seat.score,
-            levels=dict(seat.levels) if seat.levels else None,
-            model=seat.model,
-            rationale=seat.rationale,
-            evidence=list(seat.evidence),
-            evidence_digest=digest,
-            answered_at=seat.answered_at,
-        )
-        for seat in seats
-    ]
+    verdicts = [_seat(work.bundle, seat, digest) for seat in (() if own else uploaded)]
     verdicts.append(
         Verdict(
             bundle=work.bundle,
@@ -271,8 +351,15 @@ def judge_strategy(work: Work) -> None:
             source=Verdict.Source.OWN,
             state="panel",
             evidence_digest=digest,
+            detail={
+                "absent": [seat.said() for seat in own if seat.call is None],
+                "uploaded": [seat.as_json() for seat in uploaded] if own else [],
+            },
         )
     )
+    if own:
+        work.set_aside_what_was_uploaded()
+        work.end_ruling_on_other_evidence(digest)
     rulings = Verdict.objects.filter(
         bundle__in=work.earlier, judge=Judge.STRATEGY, seat=RULING, evidence_digest=digest
     )
@@ -283,9 +370,28 @@ def judge_strategy(work: Work) -> None:
     work.add(verdicts)
 
 
+def _seat(bundle: Bundle, seat: SeatAnswer, digest: str) -> Verdict:
+    return Verdict(
+        bundle=bundle,
+        judge=Judge.STRATEGY,
+        seat=seat.seat,
+        source=Verdict.Source.UPLOADED,
+        state=seat.state,
+        reason=seat.reason,
+        score=seat.score,
+        levels=dict(seat.levels) if seat.levels else None,
+        model=seat.model,
+        rationale=seat.rationale,
+        evidence=list(seat.evidence),
+        evidence_digest=digest,
+        answered_at=seat.answered_at,
+    )
+
+
 def judge_integrity(work: Work) -> None:
     """Store what was found and claimed; decisions on the same evidence carry over."""
     judge = IntegrityJudge()
+    reader = work.reader_for(Judge.INTEGRITY)
     claims = claims_json(judge.claims(work.dossier, work.tests))
     work.add(
         [
@@ -294,13 +400,14 @@ def judge_integrity(work: Work) -> None:
                 judge=Judge.INTEGRITY,
                 source=Verdict.Source.OWN,
                 state="searched",
-                detail={"claims": list(claims)},
+                detail={"claims": list(claims), "model": reader.as_json() if reader else None},
             )
         ]
     )
     if not work.dossier.applies(Judge.INTEGRITY):
         return
-    found = judge.findings(work.dossier, work.tests, work.policy)
+    proposals = reader.proposals if reader else ()
+    found = judge.findings(work.dossier, work.tests, work.policy, proposals)
     decided: Mapping[str, Finding] = {}
     if found and work.bundle.number > 1:
         decisions = Finding.objects.filter(

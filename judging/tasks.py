@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 
-from celery import shared_task
+from celery import Task, shared_task
 from kombu.exceptions import OperationalError
 
-from judging import steps
+from judging import asks, steps
+from judging.models import Step
 
 logger = logging.getLogger(__name__)
 
@@ -16,18 +17,40 @@ logger = logging.getLogger(__name__)
 def work_on(bundle_id: int) -> None:
     if steps.work_on(bundle_id):
         ring(bundle_id)
+    for step_id in asks.free(bundle_id):
+        ring_for(step_id)
+
+
+@shared_task
+def ask(step_id: int) -> None:
+    match asks.put(step_id):
+        case asks.After.THE_ASK:
+            ring_for(step_id)
+        case asks.After.THE_JUDGES:
+            ring(Step.objects.values_list("bundle", flat=True).get(pk=step_id))
 
 
 @shared_task
 def sweep() -> None:
-    """Pick up what a dead worker or a lost message left."""
+    """Pick up what a dead worker or a lost message left, and what need be held back no longer."""
     for bundle_id in steps.stranded_bundles():
         ring(bundle_id)
+    for step_id in asks.stranded():
+        ring_for(step_id)
 
 
 def ring(bundle_id: int) -> None:
     """Ask a worker to look at a bundle. Where no broker answers, the sweep will find it."""
+    _ring(work_on, bundle_id)
+
+
+def ring_for(step_id: int) -> None:
+    """Ask a worker to put a question to its model, as `ring` does."""
+    _ring(ask, step_id)
+
+
+def _ring(task: Task, key: int) -> None:
     try:
-        work_on.delay(bundle_id)
+        task.delay(key)
     except (OperationalError, OSError) as error:
-        logger.warning("no broker to ring for bundle %s: %s", bundle_id, error)
+        logger.warning("no broker to ring %s for %s: %s", task.name, key, error)

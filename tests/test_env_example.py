@@ -6,7 +6,7 @@ import re
 
 from django.conf import settings
 
-READ = re.compile(r"""env\.(?:text|required|flag|whole|items)\(\s*"(\w+)\"""")
+READ = re.compile(r"""env\.(?:text|required|flag|whole|amount|items)\(\s*"(\w+)\"""")
 LISTED = re.compile(r"^#?([A-Z_]+)=", re.MULTILINE)
 
 
@@ -16,6 +16,11 @@ def test_every_variable_that_is_read_is_listed_and_the_other_way_round() -> None
         for app in ("bouts", "judging", "adjudication")
         for file in (settings.BASE_DIR / app).rglob("*.py")
         for name in READ.findall(file.read_text())
+    }
+    read |= {
+        f"BOUTS_SEAT_{seat}_{field}".upper()
+        for seat, fields in settings.SEATS.items()
+        for field in fields
     }
     text, for_tests = (settings.BASE_DIR / ".env.example").read_text().split("# Only for tests")
     assert set(LISTED.findall(text)) == read

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import ipaddress
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bouts.bundles.manifest import FindingEntry
 from bouts.evidence import (
@@ -80,20 +80,29 @@ class IntegrityJudge:
     title = "Integrity"
 
     def findings(
-        self, dossier: Dossier, tests: Sequence[TestRecord], policy: Policy
+        self,
+        dossier: Dossier,
+        tests: Sequence[TestRecord],
+        policy: Policy,
+        proposals: Sequence[JsonDict] = (),
     ) -> tuple[Found, ...]:
-        """Return every finding once, in the order of the files."""
+        """Return every finding once, in the order of the files, then what a model proposes."""
         claims = self.claims(dossier, tests)
         entries = [
             finding
             for answer in dossier.answers(Judge.INTEGRITY)
             for finding in answer.findings or ()
         ]
-        acts = _acts(dossier, entries)
+        read = [FindingEntry.model_validate(proposal) for proposal in proposals]
+        acts = _acts(dossier, [*entries, *read])
         found: dict[str, Found] = {}
-        for entry, act in zip(entries, acts, strict=True):
+        for at, (entry, act) in enumerate(zip([*entries, *read], acts, strict=True)):
             key = _key(dossier, entry)
-            found.setdefault(key, _found(dossier, entry, key, act, claims, policy))
+            one = _found(dossier, entry, key, act, claims, policy)
+            if at >= len(entries):
+                # Whatever a model found is proposed: what a log proves is found without one.
+                one = replace(one, status=Status.PROPOSED, reason="", source="model")
+            found.setdefault(key, one)
         return tuple(found.values())
 
     def claims(self, dossier: Dossier, tests: Sequence[TestRecord]) -> tuple[ClaimRecord, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bouts.rules import Judge
 from judging.judges.base import Dossier, Opinion
+from judging.judges.strategy import SeatAnswer
 from judging.judges.telemetry import opinion
 from judging.scoring.halves import recovery
 from judging.scoring.policy import Policy
@@ -14,5 +15,11 @@ class RecoveryJudge:
     slug = Judge.RECOVERY
     title = "Recovery"
 
-    def judge(self, dossier: Dossier, telemetry: Telemetry, policy: Policy) -> Opinion:
-        return opinion(self.slug, dossier, telemetry, recovery, policy)
+    def judge(
+        self,
+        dossier: Dossier,
+        telemetry: Telemetry,
+        policy: Policy,
+        asked: SeatAnswer | None = None,
+    ) -> Opinion:
+        return opinion(self.slug, dossier, telemetry, recovery, policy, asked)

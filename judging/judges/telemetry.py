@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-from bouts.bundles.manifest import ChallengeFile, VerdictEntry
+from bouts.bundles.manifest import ChallengeFile
 from bouts.formats.types import Clock, Event, FileChange, Kind
 from bouts.rules import Judge, RatioBase, Suite
 from judging.judges.base import Dossier, JsonDict, Opinion, Source, anchor
-from judging.judges.strategy import evidence_of
+from judging.judges.strategy import SeatAnswer, uploaded_answer
 from judging.scoring.exact import exact, plain, score_text
 from judging.scoring.halves import HalvesOutcome
 from judging.scoring.policy import Policy
@@ -76,23 +76,34 @@ def _diff_paths(dossier: Dossier) -> frozenset[str] | None:
 
 
 def opinion(
-    judge: Judge, dossier: Dossier, telemetry: Telemetry, join: Join, policy: Policy
+    judge: Judge,
+    dossier: Dossier,
+    telemetry: Telemetry,
+    join: Join,
+    policy: Policy,
+    asked: SeatAnswer | None = None,
 ) -> Opinion:
-    """Join the metric half with the model half, where a model has answered."""
+    """Join the metric half with the model half, where a model has answered.
+
+    ``asked`` is what a model of our own said, or why it did not; without one the uploaded
+    verdict counts, and with one it is shown and does not.
+    """
     source = main_source(dossier)
     path = source.path if source else ""
-    answer = next(iter(dossier.answers(judge)), None)
-    stated = None if answer is None or answer.score is None else exact(answer.score)
+    entry = next(iter(dossier.answers(judge)), None)
+    uploaded = uploaded_answer(entry, "", policy) if entry else None
+    answer = asked or uploaded
+    # A model half that was uploaded as one score stands for the mean of its levels.
+    stated = answer.score if answer and not answer.levels else None
     outcome = join(telemetry, answer.levels if answer else None, policy)
     score = outcome.score
     if stated is not None and outcome.reason is not Reason.UNVERIFIED:
-        # A model half that was uploaded as one score stands for the mean of its levels.
         score = stated if outcome.metrics_half is None else (outcome.metrics_half + stated) / 2
     model_half = outcome.rubric_half if stated is None else stated
     return Opinion(
         judge=judge,
         score=score,
-        reason=outcome.reason if outcome.reason or score is not None else Reason.NO_MODEL,
+        reason=outcome.reason if outcome.reason or score is not None else _no_model(answer),
         why=_why(outcome, model_half),
         rationale=_rationale(outcome, answer),
         evidence=_evidence(path, outcome, answer),
@@ -102,12 +113,20 @@ def opinion(
             "marks": [mark.value for mark in outcome.marks],
             "metrics": {metric.name: _metric(metric, path) for metric in outcome.metrics},
             "criteria": _criteria(judge, answer, policy),
-            "model": _model(answer),
+            "model": answer.as_json() if answer else None,
+            "uploaded": uploaded.as_json() if asked and uploaded else None,
             "counts": None if telemetry.absent else _counts(telemetry),
             "telemetry": path,
         },
-        source="own" if answer is None else "uploaded",
+        source="uploaded" if answer is uploaded and uploaded else "own",
     )
+
+
+def _no_model(answer: SeatAnswer | None) -> Reason:
+    """Why there is no score where there is no metric half either."""
+    if answer is None:
+        return Reason.NO_MODEL
+    return Reason(answer.state) if answer.state in set(Reason) else Reason.NO_MODEL
 
 
 def _why(outcome: HalvesOutcome, model_half: Fraction | None) -> str:
@@ -123,14 +142,12 @@ def _why(outcome: HalvesOutcome, model_half: Fraction | None) -> str:
     return f"{halves[0].capitalize()} alone" if halves else ""
 
 
-def _rationale(outcome: HalvesOutcome, answer: VerdictEntry | None) -> str:
+def _rationale(outcome: HalvesOutcome, answer: SeatAnswer | None) -> str:
     said = answer.rationale if answer else ""
     return "\n\n".join(part for part in (outcome.rationale, said) if part)
 
 
-def _evidence(
-    path: str, outcome: HalvesOutcome, answer: VerdictEntry | None
-) -> tuple[JsonDict, ...]:
+def _evidence(path: str, outcome: HalvesOutcome, answer: SeatAnswer | None) -> tuple[JsonDict, ...]:
     """The events that the metric half rests on, then what the model cites; each once."""
     anchors = [
         anchor(path, f"event:{seq}")
@@ -138,7 +155,7 @@ def _evidence(
         for episode in metric.episodes[:3]
         for seq in episode.seqs
     ]
-    anchors += evidence_of(answer) if answer else ()
+    anchors += answer.evidence if answer else ()
     return tuple({(a["artifact"], a["place"]): a for a in anchors}.values())
 
 
@@ -169,7 +186,7 @@ def _value(metric: Metric) -> float | int:
     return int(value) if value.is_integer() and metric.name.endswith("_s") else value
 
 
-def _criteria(judge: Judge, answer: VerdictEntry | None, policy: Policy) -> JsonDict:
+def _criteria(judge: Judge, answer: SeatAnswer | None, policy: Policy) -> JsonDict:
     rules = policy.halves
     levels = answer.levels if answer else None
     return {
@@ -180,22 +197,20 @@ def _criteria(judge: Judge, answer: VerdictEntry | None, policy: Policy) -> Json
             )
             if levels
             else None,
-            "reason": None if levels else "not evaluated: no model",
+            "reason": None if levels else _not_evaluated(answer),
+            "rationale": "",
+            "evidence": [],
+            **(answer.criteria.get(name, {}) if answer else {}),
         }
         for name in rules.rubrics[judge]
     }
 
 
-def _model(answer: VerdictEntry | None) -> JsonDict | None:
-    if answer is None:
-        return None
-    return {
-        "state": answer.state.value if answer.state else "scored",
-        "reason": answer.reason or "",
-        "model": answer.model,
-        "rationale": answer.rationale,
-        "evidence": list(evidence_of(answer)),
-    }
+def _not_evaluated(answer: SeatAnswer | None) -> str:
+    """Say why a criterion has no level; an answer that came as one score has none either."""
+    if answer is None or answer.score is not None:
+        return "not evaluated: no model"
+    return f"not evaluated: {answer.state}"
 
 
 def _counts(telemetry: Telemetry) -> JsonDict:

@@ -29,6 +29,7 @@ class Reason(StrEnum):
     NO_MODEL = "no_model"
     NO_PANEL = "no_panel"
     WAITING = "waiting"
+    HELD = "held"
     REFUSED = "refused"
     TIMEOUT = "timeout"
     UNAVAILABLE = "unavailable"
@@ -86,6 +87,7 @@ _SENTENCES = {
     Reason.NO_MODEL: "no model has answered",
     Reason.NO_PANEL: "no seat of the panel has answered",
     Reason.WAITING: "no seat is configured and no verdict was uploaded",
+    Reason.HELD: "a model waits to be asked",
     Reason.REFUSED: "the model refused to answer",
     Reason.TIMEOUT: "the model did not answer in time",
     Reason.UNAVAILABLE: "the model could not be reached",

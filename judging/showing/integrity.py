@@ -11,6 +11,12 @@ from judging.showing import words
 from judging.showing.addresses import Addresses, Link
 from judging.showing.inert import inert
 
+FOUND_BY = {
+    "own": "Found by a detector",
+    "uploaded": "Found by the uploaded judge",
+    "model": "Proposed by a model",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class FindingRow:
@@ -88,7 +94,7 @@ def _told(row: Mapping[str, Any]) -> str:
     """Say who found it, and what that means for its points."""
     if "source" not in row:
         return ""
-    found = "Found by a detector" if row["source"] == "own" else "Found by the uploaded judge"
+    found = FOUND_BY[row["source"]]
     confidence = f" at {row['confidence']} confidence" if row["confidence"] else ""
     price = f"{abs(row['price'])}"
     sign = "+" if row["price"] > 0 else "−"

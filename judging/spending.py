@@ -1,0 +1,118 @@
+"""What asking models has cost, counted from the stored calls, and whether more may be spent.
+
+Unknown is never nothing: where a price or a usage is not known, or a call was lost with its
+worker, the sum is what has been spent at least, and says so. A call that is under way counts
+with the most that it may cost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import Count, Q, QuerySet, Sum
+from django.utils import timezone
+
+from judging.models import ModelCall
+
+NOTHING = Decimal(0)
+
+# Whoever is about to spend holds this lock, so that two do not spend the same rest.
+LOCK = 0x626F757473
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """US dollars. ``unknown`` counts the calls whose cost nobody knows, ``lost`` among them."""
+
+    least: Decimal = NOTHING
+    unknown: int = 0
+    lost: int = 0
+    under_way: Decimal = NOTHING
+    calls: int = 0
+
+    def __str__(self) -> str:
+        return f"{'≥ ' if self.unknown else ''}{dollars(self.least)}"
+
+    @property
+    def so_far(self) -> Decimal:
+        """What counts against a budget."""
+        return self.least + self.under_way
+
+
+def dollars(amount: Decimal) -> str:
+    """Write an amount to the cent, and a smaller one so that it does not look like nothing."""
+    digits = 2 if amount == 0 or amount >= Decimal("0.01") else 6
+    return f"${amount:,.{digits}f}"
+
+
+def spent(calls: QuerySet[ModelCall], at: datetime | None = None) -> Spent:
+    """Add up some calls, in one query."""
+    return Spent(**calls.order_by().aggregate(**sums(at)))
+
+
+def sums(at: datetime | None = None) -> dict[str, object]:
+    """Return the fields of a `Spent` as aggregates over calls."""
+    open_call = Q(result=None)
+    is_lost = open_call & Q(lease_expires_at__lte=at or timezone.now())
+    return {
+        "least": Sum("result__least_usd", default=NOTHING),
+        "unknown": Count("pk", filter=is_lost | (~open_call & Q(result__cost_usd=None))),
+        "lost": Count("pk", filter=is_lost),
+        "under_way": Sum("reserved_usd", filter=open_call & ~is_lost, default=NOTHING),
+        "calls": Count("pk"),
+    }
+
+
+def on_match(match_id: int) -> Spent:
+    return spent(ModelCall.objects.filter(bundle__match=match_id))
+
+
+def today(at: datetime | None = None) -> Spent:
+    at = at or timezone.now()
+    start = at.replace(hour=0, minute=0, second=0, microsecond=0)
+    return spent(
+        ModelCall.objects.filter(created_at__gte=start, created_at__lt=start + timedelta(days=1)),
+        at,
+    )
+
+
+def why_not(match_id: int, more: Decimal | None) -> str:
+    """Say why no ``more`` may be spent on a match now; empty where it may. None is unknown."""
+    return over_day(today(), more) or over_match(on_match(match_id), more)
+
+
+def over_day(spent: Spent, more: Decimal | None = None) -> str:
+    if not _is_over(spent, more, settings.BUDGET_DAY_USD):
+        return ""
+    return (
+        f"The budget of the day is used up. Spent {spent} of {dollars(settings.BUDGET_DAY_USD)}"
+        f"{_and_more(spent, more)}. It goes on after midnight UTC, or when the budget is raised."
+    )
+
+
+def over_match(spent: Spent, more: Decimal | None = None) -> str:
+    if not _is_over(spent, more, settings.BUDGET_MATCH_USD):
+        return ""
+    return (
+        f"The budget of the match is used up. Spent {spent} of {dollars(settings.BUDGET_MATCH_USD)}"
+        f"{_and_more(spent, more)}. It goes on when the budget is raised."
+    )
+
+
+def _is_over(spent: Spent, more: Decimal | None, budget: Decimal) -> bool:
+    return spent.so_far >= budget or spent.so_far + (more or NOTHING) > budget
+
+
+def _and_more(spent: Spent, more: Decimal | None) -> str:
+    under_way = f", {dollars(spent.under_way)} under way" if spent.under_way else ""
+    return f"{under_way}, and this call may cost {dollars(more)}" if more else under_way
+
+
+def lock() -> None:
+    """Let nobody else begin a call until this transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
