@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bouts.formats import strace
+from bouts.formats.sandbox import accesses as making
 from bouts.formats.strace import StraceReader
 from bouts.formats.types import Access, Clock, Unreadable
 from tests.bouts.formats.reading import FIXTURES, notes, read
@@ -92,6 +93,9 @@ def test_lines_are_numbered_as_in_the_log() -> None:
         ("1234 1697048351.000001 ", "1234"),
         ("1697048351.000001 ", None),
         ("     0.000123 ", None),
+        ("     0 ", None),
+        ("1697048351 ", None),
+        ("12:00:00.123456789 ", None),
         ("1234      0.000123 ", "1234"),
         ("1234 1697048351.000001 (+     0.000016) ", "1234"),
         ("1234 12:26:40 [ 257] [00007f6dd1116011] ", "1234"),
@@ -116,7 +120,6 @@ def test_a_duration_and_a_comment_behind_the_result_are_passed_over() -> None:
     [
         ('open("/a", O_RDONLY) = 3', "read", "/a", True),
         ('open("/a", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 3', "write", "/a", True),
-        ('openat(AT_FDCWD, "/a", O_RDWR|O_CLOEXEC) = 3', "write", "/a", True),
         ('openat2(AT_FDCWD, "/a", {flags=O_RDONLY, resolve=0}, 24) = 3', "read", "/a", True),
         ('creat("/a", 0644) = 3', "write", "/a", True),
         ('truncate("/a", 0) = 0', "write", "/a", True),
@@ -214,6 +217,67 @@ def test_other_lines_are_no_access(line: str) -> None:
     assert accesses(line) == []
 
 
+@pytest.mark.parametrize(
+    ("flags", "actions"),
+    [
+        ("O_RDWR|O_CLOEXEC", ["read", "write"]),
+        ("O_RDWR|O_CREAT|O_APPEND, 0666", ["read", "write"]),
+        ("O_RDWR|O_CREAT|O_TRUNC, 0666", ["write"]),
+        ("O_RDWR|O_CREAT|O_EXCL, 0666", ["write"]),
+        ("O_RDONLY|O_CREAT, 0666", ["write"]),
+        ("O_RDONLY|O_PATH", []),
+    ],
+)
+def test_opening_for_both_is_reading_too_unless_nothing_can_be_in_the_file(
+    flags: str, actions: list[str]
+) -> None:
+    found = accesses(f'openat(AT_FDCWD, "/a", {flags}) = 3')
+    assert [access.action for access in found] == actions
+
+
+def test_a_path_that_is_named_like_a_flag_does_not_turn_a_read_into_a_write() -> None:
+    for line in (
+        'openat(AT_FDCWD, "/a/O_WRONLY/../x", O_RDONLY) = 3',
+        'openat(AT_FDCWD</a/O_PATH>, "x", O_RDONLY) = 3',
+        'open("/a/O_PATH/../x", O_RDONLY) = 3',
+    ):
+        assert only(line).action == "read"
+
+
+def test_an_open_by_handle_is_told_where_the_log_shows_its_path() -> None:
+    handle = "{handle_bytes=8, handle_type=1, f_handle=0x01}"
+    assert accesses(f"open_by_handle_at(3, {handle}, O_RDONLY) = 4") == []
+    access = only(f"open_by_handle_at(3</>, {handle}, O_RDONLY) = 4</secret>")
+    assert (access.action, access.target) == ("read", "/secret")
+
+
+def test_every_host_that_one_call_names_is_told() -> None:
+    message = (
+        "{{msg_hdr={{msg_name={{sa_family=AF_INET, sin_port=htons(53), "
+        'sin_addr=inet_addr("{}")}}, msg_namelen=16}}, msg_len=1}}'
+    )
+    both = ", ".join(message.format(host) for host in ("1.1.1.1", "8.8.8.8"))
+    found = accesses(f"sendmmsg(4, [{both}], 2, 0) = 2")
+    assert [access.target for access in found] == ["1.1.1.1:53", "8.8.8.8:53"]
+
+
+def test_what_a_program_writes_is_not_taken_for_an_address() -> None:
+    text = r"sin_port=htons(53), sin_addr=inet_addr(\"8.8.8.8\")"
+    assert accesses(f'sendto(3, "{text}", 50, 0, NULL, 0) = 50') == []
+
+
+@pytest.mark.parametrize(
+    ("line", "noted"),
+    [
+        ("io_uring_setup(8, {flags=0}) = 3", "set up io_uring"),
+        ('chroot("/jail") = 0', "changed its root"),
+    ],
+)
+def test_what_the_log_cannot_show_is_said(line: str, noted: str) -> None:
+    _, report = read(StraceReader(), f"{line}\n")
+    assert noted in notes(report)
+
+
 def test_a_rename_takes_one_name_away_and_makes_another() -> None:
     found = accesses('renameat2(AT_FDCWD, "/a", AT_FDCWD, "/b", RENAME_NOREPLACE) = 0')
     assert told(found) == [("delete", "/a", True), ("rename", "/b", True)]
@@ -272,6 +336,15 @@ def test_a_call_that_never_ended_was_an_attempt() -> None:
     assert (access.target, access.allowed, access.detail) == ("/a", None, "unfinished")
 
 
+def test_a_call_that_its_process_did_not_survive_is_told_when_it_ends() -> None:
+    found = accesses(
+        '1 openat(AT_FDCWD, "/a", O_RDONLY <unfinished ...>',
+        "1 +++ killed by SIGKILL +++",
+        '1 openat(AT_FDCWD, "/b", O_RDONLY) = 3',
+    )
+    assert told(found) == [("read", "/a", None), ("read", "/b", True)]
+
+
 def test_a_resumed_call_without_a_beginning_is_noted() -> None:
     found, report = read(StraceReader(), "1 <... openat resumed>) = 3\n")
     assert found == []
@@ -315,6 +388,26 @@ def test_a_path_may_start_from_an_open_folder() -> None:
     ]
 
 
+def test_a_descriptor_is_followed_through_copies_and_until_it_is_closed() -> None:
+    found = accesses(
+        'open("/w", O_RDONLY|O_DIRECTORY) = 3',
+        "fcntl(3, F_DUPFD_CLOEXEC, 10) = 10",
+        "dup2(3, 4) = 4",
+        "close(3) = 0",
+        'unlinkat(10, "a", 0) = 0',
+        'unlinkat(4, "b", 0) = 0',
+        'unlinkat(3, "c", 0) = 0',
+        "dup2(1, 4) = 4",
+        'unlinkat(4, "d", 0) = 0',
+    )
+    assert [access.target for access in found] == ["/w", "/w/a", "/w/b", "c", "d"]
+
+
+def test_a_folder_that_is_gone_is_still_where_it_was() -> None:
+    found = accesses('openat(3</w>(deleted), "x", O_RDONLY) = 4</w/x>(deleted)')
+    assert told(found) == [("read", "/w/x", True)]
+
+
 def test_a_child_stands_where_its_parent_stood_and_goes_its_own_way() -> None:
     found = accesses(
         '1 chdir("/w") = 0',
@@ -344,7 +437,20 @@ def test_a_child_that_is_heard_of_before_its_birth_is_placed_then() -> None:
         "1 <... vfork resumed>) = 2",
         '2 unlink("b") = 0',
     )
-    assert [access.target for access in found] == ["a", "/w/b"]
+    assert [access.target for access in found] == ["/w/a", "/w/b"]
+
+
+def test_a_child_of_one_of_two_parents_is_not_placed_by_guessing() -> None:
+    found = accesses(
+        '1 chdir("/w") = 0',
+        '2 chdir("/v") = 0',
+        "1 vfork( <unfinished ...>",
+        "2 vfork( <unfinished ...>",
+        '3 unlink("a") = 0',
+        "2 <... vfork resumed>) = 3",
+        '3 unlink("b") = 0',
+    )
+    assert [access.target for access in found] == ["a", "/v/b"]
 
 
 def test_where_a_link_leads_is_told_where_the_log_shows_it() -> None:
@@ -411,6 +517,14 @@ def test_relative_stamps_add_up_over_all_lines() -> None:
     assert [access.t for access in found] == [0.0, 0.75]
 
 
+def test_a_stamp_of_another_sort_tells_no_time() -> None:
+    found, report = read(
+        StraceReader(), '1697048351.5 unlink("/a") = 0\n12:00:00 unlink("/b") = 0\n'
+    )
+    assert [access.t for access in found] == [0.0, None]
+    assert "another sort" in notes(report)
+
+
 def test_an_epoch_is_the_origin() -> None:
     _, report = read(StraceReader(), '1697048351.5 unlink("/a") = 0\n')
     assert report.origin == "2023-10-11T18:19:11.500000+00:00"
@@ -440,7 +554,7 @@ def test_bytes_that_are_no_text_are_marked_and_noted() -> None:
 
 
 def test_limits_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(strace, "MAX_ACCESSES", 2)
+    monkeypatch.setattr(making, "MAX_ACCESSES", 2)
     with pytest.raises(Unreadable, match="MAX_ACCESSES = 2"):
         accesses(*(f'unlink("/{n}") = 0' for n in range(3)))
     monkeypatch.setattr(strace, "MAX_PROCESSES", 2)
