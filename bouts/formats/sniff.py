@@ -6,17 +6,21 @@ To add a format, write its reader in a file of its own and add one line to `READ
 from __future__ import annotations
 
 from bouts.formats.atif import AtifReader
+from bouts.formats.auditd import AuditdReader
 from bouts.formats.bandit import BanditReader
 from bouts.formats.bencher import BencherReader
 from bouts.formats.benchmarkdotnet import BenchmarkDotNetReader
 from bouts.formats.criterion import CriterionReader
 from bouts.formats.ctrf import CtrfReader
 from bouts.formats.diff import DiffReader
+from bouts.formats.falco import FalcoReader
 from bouts.formats.gemini_cli import GeminiCliReader
 from bouts.formats.google_benchmark import GoogleBenchmarkReader
+from bouts.formats.gvisor import GvisorReader
 from bouts.formats.harbor_reward import HarborRewardReader
 from bouts.formats.harbor_trial import HarborTrialReader
 from bouts.formats.hyperfine import HyperfineReader
+from bouts.formats.iptables import IptablesReader
 from bouts.formats.jmh import JmhReader
 from bouts.formats.junit import JUnitReader
 from bouts.formats.mini_swe_agent import MiniSweAgentReader
@@ -27,11 +31,13 @@ from bouts.formats.pytest_json_report import PytestJsonReportReader
 from bouts.formats.run_log import RunLogReader
 from bouts.formats.sarif import SarifReader
 from bouts.formats.semgrep import SemgrepReader
+from bouts.formats.squid import SquidReader
 from bouts.formats.strace import StraceReader
 from bouts.formats.swe_agent import SweAgentReader
 from bouts.formats.swebench_report import SwebenchReportReader
 from bouts.formats.swebench_run import SwebenchRunReader
 from bouts.formats.terminal_bench import TerminalBenchReader
+from bouts.formats.tetragon import TetragonReader
 from bouts.formats.trivy import TrivyReader
 from bouts.formats.types import Kind, Reader
 
@@ -67,6 +73,12 @@ READERS: tuple[Reader, ...] = (
     JmhReader(),
     BenchmarkDotNetReader(),
     StraceReader(),
+    AuditdReader(),
+    FalcoReader(),
+    TetragonReader(),
+    GvisorReader(),
+    IptablesReader(),
+    SquidReader(),
     RunLogReader(),
 )
 

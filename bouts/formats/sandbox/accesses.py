@@ -80,3 +80,8 @@ def host_and_port(host: str, port: object) -> str:
     """Return ``host:port``, an IPv6 address in brackets; the host alone where it has no port."""
     host = f"[{host}]" if ":" in host else host
     return host if port in (None, "") else f"{host}:{port}"
+
+
+def process_name(pid: object, name: str | None = None) -> str | None:
+    """Return how a process is told: its number, and its name where the log has it."""
+    return " ".join(str(part) for part in (pid, name) if part not in (None, "")) or None

@@ -55,6 +55,36 @@ _ACCESS_MODES = ("O_RDONLY", "O_WRONLY", "O_RDWR", "O_RDWR")
 # These three have other bits on ARM, and the logs in question say which machine it was.
 _ARM_BITS = {"O_DIRECTORY": 0o40000}
 
+_NUMBERS: dict[str, dict[int, str]] = {
+    "c000003e": {  # x86_64
+        **{2: "open", 42: "connect", 44: "sendto", 46: "sendmsg", 59: "execve", 76: "truncate"},
+        **{82: "rename", 84: "rmdir", 85: "creat", 86: "link", 87: "unlink", 88: "symlink"},
+        **{257: "openat", 263: "unlinkat", 264: "renameat", 265: "linkat", 266: "symlinkat"},
+        **{304: "open_by_handle_at", 307: "sendmmsg", 316: "renameat2", 322: "execveat"},
+        **{437: "openat2", 41: "socket", 101: "ptrace", 165: "mount", 425: "io_uring_setup"},
+    },
+    "c00000b7": {  # aarch64
+        **{35: "unlinkat", 36: "symlinkat", 37: "linkat", 38: "renameat", 45: "truncate"},
+        **{56: "openat", 203: "connect", 206: "sendto", 211: "sendmsg", 221: "execve"},
+        **{265: "open_by_handle_at", 269: "sendmmsg", 276: "renameat2", 281: "execveat"},
+        **{437: "openat2", 198: "socket", 117: "ptrace", 40: "mount", 425: "io_uring_setup"},
+    },
+    "40000003": {  # i386
+        **{5: "open", 8: "creat", 9: "link", 10: "unlink", 11: "execve", 38: "rename"},
+        **{40: "rmdir", 83: "symlink", 92: "truncate", 102: "socketcall", 295: "openat"},
+        **{301: "unlinkat", 302: "renameat", 303: "linkat", 304: "symlinkat", 345: "sendmmsg"},
+        **{342: "open_by_handle_at", 353: "renameat2", 358: "execveat", 362: "connect"},
+        **{369: "sendto", 370: "sendmsg", 437: "openat2", 359: "socket", 26: "ptrace"},
+    },
+}
+
+
+def syscall_name(arch: str, number: str) -> str | None:
+    """Return the name of a call that matters here, by the machine and number in an audit record."""
+    return (
+        _NUMBERS.get(arch, {}).get(int(number)) if number.isdecimal() and len(number) < 6 else None
+    )
+
 
 def error_name(number: int) -> str:
     return _ERRORS.get(number, f"error {number}")

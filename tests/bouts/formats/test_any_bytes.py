@@ -83,8 +83,19 @@ SAMPLES: dict[str, list[bytes]] = {
     "benchmarkdotnet": [(FIXTURES / "benchmarkdotnet.json").read_bytes().replace(b"NaN", b"null")],
     "strace": [
         (FIXTURES / name).read_bytes()
-        for name in ("strace-Y-T-yy.log", "strace-r.log", "strace-bare.log")
+        for name in ("strace-Y-T-yy.log", "strace-r.log", "strace-bare.log", "strace-dirfd.log")
     ],
+    "auditd": [(FIXTURES / "auditd.log").read_bytes()],
+    "falco": [(FIXTURES / "falco.jsonl").read_bytes()],
+    "tetragon": [
+        (FIXTURES / "tetragon.jsonl").read_bytes(),
+        json.dumps(
+            json.loads((FIXTURES / "tetragon.jsonl").read_bytes().split(b"\n")[1]), indent=1
+        ).encode(),
+    ],
+    "gvisor": [(FIXTURES / "gvisor.log").read_bytes()],
+    "iptables": [(FIXTURES / "iptables.log").read_bytes()],
+    "squid": [(FIXTURES / name).read_bytes() for name in ("squid.log", "squid-combined.log")],
 }
 quick = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 each_reader = pytest.mark.parametrize("reader", OURS, ids=lambda reader: reader.format)
@@ -257,7 +268,7 @@ def test_a_document_with_something_odd_in_any_place_is_values_or_a_refusal(
     document = documents_in(data.draw(st.sampled_from(SAMPLES[reader.format])))
     for _ in range(data.draw(st.integers(1, 3))):
         path = data.draw(st.sampled_from(paths_into(document)))
-        assume(path)
+        assume(len(path) > 1)
         holder: Any = document
         for step in path[:-1]:
             holder = holder[step]

@@ -214,9 +214,47 @@ TABLE = [
         "strace",
         {"lines": 66, "accesses": 5, "exec": 1, "read": 2, "write": 2, "allowed": 4, "neither": 1},
     ),
-    Case("sandbox/gvisor_wget.log", Kind.SANDBOX, None),
-    Case("sandbox/audit_enriched.log", Kind.SANDBOX, None),
-    Case("sandbox/iptables_scan.log", Kind.SANDBOX, None),
+    # Three execs without PATH records: the program is what SYSCALL names.
+    Case(
+        "sandbox/audit_exec_from_net.log",
+        Kind.SANDBOX,
+        "auditd",
+        {"lines": 3, "events": 3, "accesses": 3, "exec": 3, "allowed": 3},
+    ),
+    # sudo and three programs in 12 events; the others are logins, accounts and a write.
+    Case(
+        "sandbox/audit_enriched.log",
+        Kind.SANDBOX,
+        "auditd",
+        {"lines": 29, "events": 12, "accesses": 4, "exec": 4, "allowed": 4},
+    ),
+    # Two connections that were answered, and two names asked for, each with A and AAAA.
+    Case(
+        "sandbox/gvisor_wget.log",
+        Kind.SANDBOX,
+        "gvisor",
+        {"lines": 47, "accesses": 6, "connect": 2, "send": 4, "allowed": 6},
+    ),
+    # A scan of ports from outside; the rule of the last 16 says BLOCK, that of the others nothing.
+    Case(
+        "sandbox/iptables_scan.log",
+        Kind.SANDBOX,
+        "iptables",
+        {"lines": 49, "accesses": 49, "receive": 49, "refused": 16, "neither": 33},
+    ),
+    Case(
+        "sandbox/tetragon_cat_kprobe.json",
+        Kind.SANDBOX,
+        "tetragon",
+        {"lines": 1, "accesses": 1, "read": 1, "allowed": 1},
+        ("without its first slash is given one",),
+    ),
+    Case(
+        "sandbox/tetragon_nc_connect.json",
+        Kind.SANDBOX,
+        "tetragon",
+        {"lines": 1, "accesses": 1, "connect": 1, "neither": 1},
+    ),
 ]
 
 
@@ -225,6 +263,7 @@ WITHOUT_A_CASE = {
     "gemini-cli",
     *("benchmarkdotnet", "harbor-reward", "harbor-trial", "jmh"),
     *("swebench-run", "terminal-bench", "trivy"),
+    *("falco", "squid"),
 }
 
 

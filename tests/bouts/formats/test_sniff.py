@@ -41,6 +41,12 @@ SAMPLES = {
         }.items()
     },
     "strace": (FIXTURES / "strace-ttt-y.log").read_bytes(),
+    "auditd": (FIXTURES / "auditd.log").read_bytes(),
+    "falco": (FIXTURES / "falco.jsonl").read_bytes(),
+    "tetragon": (FIXTURES / "tetragon.jsonl").read_bytes(),
+    "gvisor": (FIXTURES / "gvisor.log").read_bytes(),
+    "iptables": (FIXTURES / "iptables.log").read_bytes(),
+    "squid": (FIXTURES / "squid.log").read_bytes(),
     "log": b"whatever\n",
 }
 
