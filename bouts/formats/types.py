@@ -185,6 +185,12 @@ class Access:
     process: str | None = None
     detail: str = ""
 
+    @property
+    def host(self) -> str:
+        """The host of a target that is one, without the port and the brackets of IPv6."""
+        host, _, port = self.target.rpartition(":")
+        return (host if port.isdecimal() else self.target).strip("[]")
+
 
 @dataclass(frozen=True, slots=True)
 class Crash:

@@ -197,8 +197,9 @@ def is_escape(access: Access, dossier: Dossier) -> bool:
     """Whether an access tried to reach a host that is neither allowed nor this machine."""
     if access.action not in REACHING:
         return False
-    host = access.target.rpartition(":")[0].strip("[]") or access.target
-    return not _is_own_machine(host) and not matches_any(host, dossier.spec.allowed_hosts)
+    return not _is_own_machine(access.host) and not matches_any(
+        access.host, dossier.spec.allowed_hosts
+    )
 
 
 def _is_own_machine(host: str) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections import Counter
+from contextlib import suppress
 
 from bouts.formats.remarks import Remarks
 from bouts.formats.sandbox.stamps import Stamps
@@ -77,8 +79,11 @@ class Accesses:
 
 
 def host_and_port(host: str, port: object) -> str:
-    """Return ``host:port``, an IPv6 address in brackets; the host alone where it has no port."""
-    host = f"[{host}]" if ":" in host else host
+    """Return ``host:port``, an IPv6 address short and in brackets; the host alone where it has no port."""
+    if ":" in host:
+        with suppress(ValueError):
+            host = ipaddress.ip_address(host).compressed
+        host = f"[{host}]"
     return host if port in (None, "") else f"{host}:{port}"
 
 

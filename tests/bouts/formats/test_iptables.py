@@ -17,7 +17,7 @@ def test_packets_are_told_by_where_they_go_and_what_the_rule_says() -> None:
     assert told(found) == [
         ("connect", "93.184.216.34:443", True),
         ("connect", "10.0.0.9:22", False),
-        ("send", "[2001:0db8:0000:0000:0000:0000:0000:0001]:53", None),
+        ("send", "[2001:db8::1]:53", None),
         ("packet", "198.51.100.7:40002", None),
         ("receive", "172.17.0.2:8080", False),
         ("send", "198.51.100.7", None),

@@ -261,6 +261,20 @@ def test_every_host_that_one_call_names_is_told() -> None:
     assert [access.target for access in found] == ["1.1.1.1:53", "8.8.8.8:53"]
 
 
+@pytest.mark.parametrize(
+    ("target", "host"),
+    [
+        ("1.2.3.4:80", "1.2.3.4"),
+        ("1.2.3.4", "1.2.3.4"),
+        ("[2001:db8::1]:80", "2001:db8::1"),
+        ("[2001:db8::1]", "2001:db8::1"),
+        ("a.example:443", "a.example"),
+    ],
+)
+def test_the_host_of_an_access_is_told_without_its_port(target: str, host: str) -> None:
+    assert Access("connect", target, True, 1).host == host
+
+
 def test_what_a_program_writes_is_not_taken_for_an_address() -> None:
     text = r"sin_port=htons(53), sin_addr=inet_addr(\"8.8.8.8\")"
     assert accesses(f'sendto(3, "{text}", 50, 0, NULL, 0) = 50') == []
