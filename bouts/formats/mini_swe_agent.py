@@ -14,6 +14,8 @@ What becomes an event
 ---------------------
 
 - The user's first message is the ``start``; what answers a command goes to the command.
+- Where the agent's turns have times and the task has none, the clock starts with the first turn,
+  and what was said before it is left out: nobody can tell how long before it was.
 - Each command is an event at the time of the agent's message, in a shell of its own that begins
   in the environment's ``cwd``. Words with no command or several were not run (the agent is told
   so) and are a ``message``.
@@ -35,13 +37,14 @@ from bouts.formats.telemetry.clock import Timekeeper, from_epoch
 from bouts.formats.telemetry.parts import is_number, joined, mapping, text_of, token_count
 from bouts.formats.telemetry.recorder import Call, Moment, Recorder
 from bouts.formats.text import single_line
-from bouts.formats.types import Event, Kind, Report, Unreadable
+from bouts.formats.types import Clock, Event, Kind, Report, Unreadable
 
 Record = Mapping[str, Any]
 
 MAX_CALLS = 1_000  # of one message
 
 BARE = "a bare list of messages: no clock, no tokens, no totals"
+UNTIMED = "the task has no time: the clock starts with the agent's first turn"
 ONE_SIDED = "times are the provider's: whole seconds, of the agent's turns alone"
 
 _COMMAND = re.compile(r"```(?:mswea_bash_command|bash)[ \t]*\n(.*?)\n?```", re.DOTALL)
@@ -83,6 +86,8 @@ class _Reading:
         self._remarks = Remarks()
         self._clock = Timekeeper()
         self._has_own_stamps = False
+        self._has_begun = False  # the agent has had its first turn
+        self._left_out = 0  # of what was said before that, at a time that nobody tells
         self._version = ""
         self._folder: str | None = None
         # What the agent does, until all of it is answered.
@@ -105,6 +110,9 @@ class _Reading:
             raise Unreadable("no messages in it", "/messages")
         yield from self._flush()
         self._recorder.finish(self._report)
+        if self._left_out:
+            self._report.note(UNTIMED)
+            counts["left_out"] = self._left_out
         self._report.counts.update(counts)
         self._remarks.write(self._report)
 
@@ -164,14 +172,19 @@ class _Reading:
             self._answer(next(named, None), message, pointer)
         elif self._open_calls and role in ("user", "exit"):
             self._answer(self._open_calls[0], message, pointer)
-        else:
+        elif text := _said(message):
             yield from self._flush()
-            if text := _said(message):
-                moment = Moment(self._seconds(message, pointer), text)
-                yield self._recorder.message(moment, pointer, by_user=role == "user")
+            moment = Moment(self._seconds(message, pointer), text)
+            has_clock = self._report.clock is not Clock.NONE
+            if has_clock and moment.t is None and not self._has_begun:
+                self._left_out += 1
+            else:
+                by_user = role == "user" and not self._has_begun
+                yield self._recorder.message(moment, pointer, by_user=by_user)
 
     def _turn(self, message: Record, pointer: str) -> Iterator[Event]:
         """Begin what the agent does next, or tell what it says."""
+        self._has_begun = True
         text, calls = _said(message), self._commands(message, pointer)
         usage = mapping(message, "extra", "response", "usage")
         moment = Moment(
