@@ -81,7 +81,7 @@ def panel_at(
             return _test(artifact, place, gate)
         case EventPlace():
             _refuse_unless(shows_values)
-            return _event(artifact, place, gate)
+            return _event(artifact, place, gate, shows_file=shows_file)
         case DiffPlace():
             _refuse_unless(shows_values)
             return _diff(artifact, place, gate)
@@ -146,8 +146,8 @@ def _run(result: TestResult, gate: Gate) -> RunRow:
     )
 
 
-def _event(artifact: Artifact, place: EventPlace, gate: Gate) -> Panel:
-    """Show an event in full, and a line each of those around it."""
+def _event(artifact: Artifact, place: EventPlace, gate: Gate, *, shows_file: bool) -> Panel:
+    """Show an event in full, the way to its record, and a line each of those around it."""
     if artifact.kind != Kind.TELEMETRY:
         raise Nothing
     near = [
@@ -161,10 +161,12 @@ def _event(artifact: Artifact, place: EventPlace, gate: Gate) -> Panel:
     if not here:
         raise Nothing
     rows: list[EventRow] = [row_of(event, gate) for event in (*before, *here, *after)]
+    row = row_of(here[0], gate)
     return Panel(
         "judging/_place_event.html",
         {
-            "event": row_of(here[0], gate),
+            "event": row,
+            "record": here[0].raw if shows_file and not row.is_withheld else None,
             "rows": rows,
             "seq": place.seq,
             "clock": artifact.clock,

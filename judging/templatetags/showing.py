@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import template
 
-from bouts.evidence import EventPlace, LinesPlace
+from bouts.evidence import EventPlace, JsonPlace, LinesPlace
 from judging.showing import inert as showing
 from judging.showing import words
 from judging.showing.addresses import Addresses
@@ -27,6 +27,12 @@ def mark_of(outcome: str) -> str:
 def evidence_place(addresses: Addresses, digest: str, seq: int) -> str:
     """The address of an event of a telemetry file."""
     return addresses.place(digest, EventPlace(seq))
+
+
+@register.simple_tag
+def evidence_record(addresses: Addresses, digest: str, pointer: str) -> str:
+    """The address of a record of a JSON file, as the tool wrote it."""
+    return addresses.place(digest, JsonPlace(pointer))
 
 
 @register.simple_tag

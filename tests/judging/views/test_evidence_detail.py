@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -46,6 +48,19 @@ def test_an_event_shows_what_was_said_run_and_printed_with_those_around_it(
     assert "1 failed, 1 passed" in text
     assert "1 of 2 passed" in text
     assert "#4 3:00 Edit refunds/store.py" in text  # the event before
+
+
+def test_an_event_leads_to_its_record_as_the_tool_wrote_it(
+    bundle: Bundle, as_team: Client, as_staff: Client
+) -> None:
+    address = at(bundle, "telemetry.json", "event:5")
+    page = as_staff.get(address).content.decode()
+    (record,) = re.findall(r'<a class="mono" href="([^"]*at=json[^"]*)">(/steps/[^<]*)</a>', page)
+    text = said(as_staff, unescape(record[0]))
+    assert f"At {record[1]}" in text
+    assert "python -m pytest tests -q -rA" in text
+    # To whom the file as a whole is not open it is not offered.
+    assert "at=json" not in as_team.get(address).content.decode()
 
 
 def test_an_event_that_quotes_a_hidden_test_is_withheld_whole_and_its_neighbours_are_not(
