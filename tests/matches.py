@@ -97,6 +97,7 @@ def write_bundle(
 
     def add(path: str, content: str | bytes, **entry: Any) -> None:
         data = content if isinstance(content, bytes) else content.encode()
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(data)
         artifacts.append({"path": path, **entry})
 

@@ -303,22 +303,47 @@ def _performance(dossier: Dossier, policy: Policy) -> tuple[Fraction, JsonDict |
     if wanted is None:
         return Fraction(0), None
     baseline = exact(wanted.baseline_s)
-    shown: JsonDict = {"name": wanted.name, "baseline_s": plain(baseline, 6), "median_s": None}
-    for source, sample in dossier.values(Kind.BENCHMARK):
-        if isinstance(sample, Sample) and sample.name == wanted.name:
-            samples = [exact(value) for value in sample.samples_s or (sample.median_s,)]
-            try:
-                bonus = performance_bonus(baseline, samples, policy)
-            except ValueError:
-                return Fraction(0), {**shown, "reason": "a time that is not positive"}
-            median = exact(sample.median_s)
-            shown |= {
-                "median_s": plain(median, 6),
-                "bonus": score_text(bonus),
-                "artifact": source.path,
-            }
-            return bonus, shown
-    return Fraction(0), {**shown, "reason": "no readable timing of that name"}
+    shown: JsonDict = {"name": wanted.name, "baseline_s": _seconds(baseline), "median_s": None}
+    found = [
+        (source.path, sample)
+        for source, sample in dossier.values(Kind.BENCHMARK)
+        if isinstance(sample, Sample) and _is_of(wanted.name, sample, source.path)
+    ]
+    if not found:
+        return Fraction(0), {**shown, "reason": "no readable timing of that name"}
+    path, sample = found[0]
+    if sum(other == path for other, _ in found) > 1:
+        return Fraction(0), {**shown, "reason": "several timings of that name in one file"}
+    samples = [exact(value) for value in sample.samples_s or (sample.median_s,)]
+    try:
+        bonus = performance_bonus(baseline, samples, policy)
+    except ValueError:
+        return Fraction(0), {**shown, "reason": "a time that is not positive"}
+    shown |= {
+        "median_s": _seconds(exact(sample.median_s)),
+        "bonus": score_text(bonus),
+        "artifact": path,
+    }
+    return bonus, shown
+
+
+def _is_of(name: str, sample: Sample, path: str) -> bool:
+    """Whether a timing is of the benchmark of that name, or of that name with its file.
+
+    criterion's files bear no name: it is that of the folder around ``new/estimates.json``.
+    """
+    if sample.name:
+        return name in {sample.name, sample.fullname}
+    folder = path.rpartition("/")[0].removesuffix("/new")
+    return f"/{folder}".endswith(f"/{name}")
+
+
+def _seconds(value: Fraction) -> str:
+    """A time for a sentence: six places, and more where it is so short that they say nothing."""
+    places = 6
+    while value * 10 ** (places - 3) < 1 and places < 18:
+        places += 3
+    return plain(value, places)
 
 
 # What is kept and said

@@ -1,0 +1,208 @@
+"""Objective on bundles whose files are in many formats, from the bytes to the score."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from tests import matches
+from tests.bouts.formats.reading import FIXTURES
+
+pytestmark = pytest.mark.django_db
+
+PASSED = {"t": True}
+
+
+def objective(folder: Path, challenge: dict[str, Any] | None = None, **options: Any) -> Any:
+    """Return what `manage.py score` says of Objective for such a bundle."""
+    path = folder / "challenge.json"
+    path.write_text(json.dumps(matches.challenge(**{"tests": [], **(challenge or {})})))
+    suites = {"static": [PASSED], "hidden": [PASSED]}
+    bundle = matches.write_bundle(folder / "bundle", **{**suites, **options})
+    out = io.StringIO()
+    call_command("score", bundle, challenge=path, json=True, stdout=out)
+    return json.loads(out.getvalue())["judges"]["objective"]
+
+
+def fixture(name: str) -> str:
+    return (FIXTURES / name).read_text()
+
+
+def counted(judged: Any) -> dict[str, int]:
+    """Return how many tests of each suite count, and how many of them passed."""
+    tests = judged["evidence"]["tests"]
+    of_suite = [
+        [test for test in tests if test["suite"] == suite] for suite in ("static", "hidden")
+    ]
+    passed = [sum(test["outcomes"] == ["passed"] for test in suite) for suite in of_suite]
+    return {"static": len(of_suite[0]), "hidden": len(of_suite[1]), "passed": sum(passed)}
+
+
+# Tests
+
+
+@pytest.mark.parametrize(
+    ("static", "hidden", "tests"),
+    [
+        # Skipped ones are left out, a retried one counts as its first attempt.
+        ("ctrf-pytest.json", "pytest-json-report.json", {"static": 10, "hidden": 10, "passed": 12}),
+        ("ctrf-jest.json", "ctrf-pytest-rerun.json", {"static": 3, "hidden": 3, "passed": 2}),
+        ("swebench-report.json", "swebench-run.json", {"static": 3, "hidden": 3, "passed": 3}),
+        ("terminal-bench.json", "harbor-result.json", {"static": 2, "hidden": 2, "passed": 2}),
+        ("reward.txt", "reward.json", {"static": 1, "hidden": 2, "passed": 2}),
+    ],
+)
+def test_results_count_in_whatever_format_they_come(
+    tmp_path: Path, static: str, hidden: str, tests: dict[str, int]
+) -> None:
+    judged = objective(tmp_path, static=[fixture(static)], hidden=[fixture(hidden)])
+    assert counted(judged) == tests
+    assert judged["raw"] is not None
+
+
+def test_the_challenges_list_finds_a_test_by_the_name_that_its_format_gives(tmp_path: Path) -> None:
+    listed = [
+        {"id": "outcomes.py::TestSums::test_two_and_two", "suite": "static", "severity": "high"},
+        {"id": "outcomes.py::test_skipped", "suite": "static"},
+        {"id": "proj__p-1", "suite": "hidden"},
+    ]
+    judged = objective(
+        tmp_path,
+        {"tests": listed},
+        static=[fixture("pytest-json-report.json")],
+        hidden=[fixture("swebench-run.json")],
+    )
+    outcomes = {test["id"]: test["outcomes"] for test in judged["evidence"]["tests"]}
+    assert outcomes == {
+        "outcomes.py::TestSums::test_two_and_two": ["passed"],
+        "outcomes.py::test_skipped": ["skipped"],
+        "proj__p-1": ["passed"],
+    }
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["terminal-bench-timeout.json", "harbor-result-unverified.json", "harbor-result-invalid.json"],
+)
+def test_what_was_not_measured_is_no_score_and_never_zero(tmp_path: Path, written: str) -> None:
+    judged = objective(tmp_path, static=[fixture(written)])
+    assert (judged["raw"], judged["reason"]) == (None, "unreadable")
+
+
+def test_a_reward_that_is_a_fraction_leaves_the_suite_without_tests(tmp_path: Path) -> None:
+    judged = objective(tmp_path, static=["0.75"], hidden=[])
+    assert (judged["raw"], judged["reason"]) == (None, "no_tests")
+
+
+# The scan
+
+
+@pytest.mark.parametrize(
+    ("scans", "critical"),
+    [
+        (["bandit.json"], {"B602", "B324"}),
+        # The same faults, told in another format by the same tool.
+        (["bandit.json", "bandit.sarif"], {"B602", "B324"}),
+        (["trivy.json"], {"CVE-2000-0001", "aws-access-key-id"}),
+        (["semgrep.json"], set()),
+    ],
+)
+def test_critical_findings_count_once_in_whatever_format_they_come(
+    tmp_path: Path, scans: list[str], critical: set[str]
+) -> None:
+    judged = objective(tmp_path, files={name: ("scan", fixture(name)) for name in scans})
+    found = judged["evidence"]["scan"]
+    assert {finding["rule"] for finding in found} == critical
+    # One advisory about two packages is two.
+    assert len(found) == (3 if "trivy.json" in scans else len(critical))
+
+
+def test_what_the_starting_tree_had_does_not_count(tmp_path: Path) -> None:
+    known = [
+        {"rule": "B602", "path": "flawed.py", "snippet": "subprocess.call(command, shell=True)"},
+        {"rule": "CVE-2000-0001", "path": "requirements.txt", "snippet": "second 2.0"},
+    ]
+    names = ("bandit.json", "trivy.json")
+    judged = objective(
+        tmp_path,
+        {"starting_findings": known},
+        files={name: ("scan", fixture(name)) for name in names},
+    )
+    found = [finding["rule"] for finding in judged["evidence"]["scan"]]
+    assert sorted(found) == ["B324", "CVE-2000-0001", "aws-access-key-id"]
+
+
+# Speed
+
+
+@pytest.mark.parametrize(
+    ("path", "written", "name", "median_s"),
+    [
+        ("b.json", "hyperfine.json", "true", "0.003569"),
+        ("b.json", "google-benchmark.json", "summing/10", "0.000000249624"),
+        ("b.json", "jmh.json", "org.example.Sums.many:n=100", "0.000004"),
+        ("b.json", "benchmarkdotnet.json", "Example.Sums.Ten", "0.0000000115"),
+        ("b.txt", "criterion-bencher.txt", "sum of ten", "0.000000003"),
+        ("criterion/sum of ten/new/estimates.json", "criterion-estimates.json", "sum of ten", None),
+        ("criterion/sums/ten/new/sample.json", "criterion-sample.json", "sums/ten", None),
+    ],
+)
+def test_a_benchmark_is_found_by_its_name_and_told_in_seconds(
+    tmp_path: Path, path: str, written: str, name: str, median_s: str | None
+) -> None:
+    judged = objective(
+        tmp_path,
+        {"benchmark": {"name": name, "baseline_s": 1}},
+        files={path: ("benchmark", fixture(written))},
+    )
+    speed = judged["performance"]
+    assert (speed["bonus"], speed["artifact"]) == ("5.00", path)
+    assert float(speed["median_s"]) > 0
+    assert median_s in {None, speed["median_s"]}
+    assert f"{name} takes {speed['median_s']} s" in judged["rationale"]
+
+
+def test_a_short_baseline_is_told_in_digits_that_say_something(tmp_path: Path) -> None:
+    judged = objective(
+        tmp_path,
+        {"benchmark": {"name": "Example.Sums.Ten", "baseline_s": 1.5e-8}},
+        files={"b.json": ("benchmark", fixture("benchmarkdotnet.json"))},
+    )
+    assert judged["performance"]["baseline_s"] == "0.000000015"
+    assert judged["performance"]["bonus"] == "1.52"  # 15 / 11.5 times as fast
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("criterion/sum of ten/base/estimates.json", "sum of ten"),  # of the run before
+        ("criterion/sum of ten/new/estimates.json", "of ten"),
+        ("estimates.json", "sum of ten"),
+    ],
+)
+def test_a_file_of_another_folder_is_of_another_benchmark(
+    tmp_path: Path, path: str, name: str
+) -> None:
+    judged = objective(
+        tmp_path,
+        {"benchmark": {"name": name, "baseline_s": 1}},
+        files={path: ("benchmark", fixture("criterion-estimates.json"))},
+    )
+    assert judged["performance"]["reason"] == "no readable timing of that name"
+
+
+def test_a_name_of_several_benchmarks_earns_nothing(tmp_path: Path) -> None:
+    rows = [{"name": "BM", "real_time": time, "time_unit": "ms"} for time in (1, 900)]
+    content = json.dumps({"context": {}, "benchmarks": rows})
+    judged = objective(
+        tmp_path,
+        {"benchmark": {"name": "BM", "baseline_s": 1}},
+        files={"b.json": ("benchmark", content)},
+    )
+    assert judged["performance"]["reason"] == "several timings of that name in one file"
+    assert judged["raw"] == "100.00"
