@@ -37,6 +37,9 @@ patterns = st.sampled_from(
         ("/a?", "/a/*", "/b/a?"),
         ("/a/*?", "/a/*/b?"),
         ("/*/a",),
+        ("/{}",),
+        ("/{}/*", "/b"),
+        ("/a/{}", "/{}?", "/{}/a/b"),
     ]
 )
 
@@ -107,6 +110,58 @@ def test_a_part_that_stands_twice_refuses_a_streamed_document() -> None:
         patch.setattr(documents, "WHOLE_LIMIT", 0)
         with pytest.raises(Unreadable, match=r"a key stands twice \(/a\)"):
             parts(data, "/a/*")
+
+
+def test_any_key_can_be_asked_for_and_one_that_is_named_goes_first() -> None:
+    data = b'{"a/b": [1], "c": 2, "~": 3, "x\\ny": 4}'
+    for found in in_both_ways(data, "/{}", "/c"):
+        assert found == [
+            ("/{}", "/a~1b", [1]),
+            ("/c", "/c", 2),
+            ("/{}", "/~0", 3),
+            ("/{}", "/x␊y", 4),
+        ]
+
+
+def test_a_pointer_keeps_so_much_of_a_key() -> None:
+    data = json.dumps({"k" * 5000: 1}).encode()
+    for found in in_both_ways(data, "/{}"):
+        assert [part.pointer for part in found] == ["/" + "k" * documents.MAX_STEP]
+
+
+@pytest.mark.parametrize("data", [b'{"a": 1}', b"[1]", b"5", b"null"])
+def test_the_empty_pattern_asks_for_the_document_itself(data: bytes) -> None:
+    for found in in_both_ways(data, ""):
+        assert found == [("", "", json.loads(data))]
+
+
+@pytest.mark.parametrize(
+    ("data", "value", "number"),
+    [
+        (b'{"a": NaN}', {"a": None}, 1),
+        (b"[inf,-Infinity,\n+nan , 1]", [None, None, None, 1], 3),
+        (b'["NaN", "\\"inf, NaN", 1e5]', ["NaN", '"inf, NaN', 1e5], 0),
+        (b'{"inf": 1, "nan": "a\\\\"}', {"inf": 1, "nan": "a\\"}, 0),
+    ],
+)
+def test_odd_numbers_can_be_forgiven_and_are_said(data: bytes, value: Any, number: int) -> None:
+    report = Report()
+    (part,) = Document(io.BytesIO(data), report, forgives_numbers=True).parts("")
+    assert part.value == value
+    told = [f"numbers that are not finite are taken for null ({number} times)"]
+    assert [note.text for note in report.notes] == (told if number else [])
+
+
+@pytest.mark.parametrize("data", [b"[NaNa]", b"[xinf]", b"[1inf]", b"[nan.5]", b'["inf', b'["a\\'])
+def test_nothing_else_is_forgiven(data: bytes) -> None:
+    with pytest.raises(Unreadable):
+        Document(io.BytesIO(data), Report(), forgives_numbers=True)
+
+
+def test_a_string_without_an_end_is_looked_through_once() -> None:
+    data = b'["' + b'\\"' * 1_500_000  # each quote of which might begin a string
+    with pytest.raises(Unreadable):
+        Document(io.BytesIO(data), Report(), forgives_numbers=True)
 
 
 def test_a_document_can_be_asked_again() -> None:
