@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from operator import itemgetter
@@ -54,10 +54,10 @@ def record_scorecard(
         if not Bundle.objects.filter(pk=bundle.pk, is_live=True).exists():
             # Superseded while its judges worked: its breakdown must not come back to life.
             return Scorecard.objects.filter(match=match).order_by("-number").first()
-        answers = answers_of(bundle)
-        scored = score(answers, policy)
-        body = {**scored.body, "artifacts": _artifacts(bundle)}
-        digest = digest_of({"bundle": bundle.number, **body})
+        verdicts, findings = live_rows(bundle)
+        scored = score(answers_from(bundle, verdicts, findings), policy)
+        body = {**scored.body, "artifacts": artifact_rows(bundle)}
+        digest = card_digest(bundle, body)
         live = match.scorecards.live().first()
         if live and live.digest == digest:
             return live
@@ -71,6 +71,10 @@ def record_scorecard(
             **body,
         }
         scorecard.cause, scorecard.by, scorecard.reason = cause, by, reason
+        scorecard.rests_on = {
+            "verdicts": sorted(verdict.pk for verdict in verdicts),
+            "findings": sorted(finding.pk for finding in findings),
+        }
         match.scorecards.live().update(is_live=False)
         scorecard.save(force_insert=True)
         audit.record(by, "record_scorecard", match, _told(live), _told(scorecard), reason or cause)
@@ -87,9 +91,12 @@ def _told(scorecard: Scorecard | None) -> dict[str, Any] | None:
     return {"revision": scorecard.number, "total": total, "status": scorecard.status}
 
 
+def card_digest(bundle: Bundle, body: Mapping[str, Any]) -> str:
+    """Digest what a scorecard says; its own number and the match's name are no part of it."""
+    return digest_of({"bundle": bundle.number, **body})
+
+
 def _scorecard(bundle: Bundle, scored: Scored, policy: Policy) -> Scorecard:
-    counted = {judge: scored.total.judges[judge].counted for judge in WEIGHED}
-    low, high = scored.range or (None, None)
     status = scored.status
     if status == "unscored" and bundle.steps.filter(state=Step.State.FAILED).exists():
         status = Scorecard.Status.FAILED
@@ -99,17 +106,25 @@ def _scorecard(bundle: Bundle, scored: Scored, policy: Policy) -> Scorecard:
         challenge_version=bundle.challenge_version,
         policy=policy.version,
         status=status,
-        marks=list(scored.marks),
-        total=None if scored.total.total is None else rounded(scored.total.total),
-        value=scored.total.unclamped,
-        low=low,
-        high=high,
-        adjustment=scored.integrity.adjustment,
-        **counted,
+        **columns_of(scored),
     )
 
 
-def _artifacts(bundle: Bundle) -> list[dict[str, Any]]:
+def columns_of(scored: Scored) -> dict[str, Any]:
+    """Return the figures of a score as the columns of a scorecard."""
+    low, high = scored.range or (None, None)
+    return {
+        "marks": list(scored.marks),
+        "total": None if scored.total.total is None else rounded(scored.total.total),
+        "value": scored.total.unclamped,
+        "low": low,
+        "high": high,
+        "adjustment": scored.integrity.adjustment,
+        **{judge.value: scored.total.judges[judge].counted for judge in WEIGHED},
+    }
+
+
+def artifact_rows(bundle: Bundle) -> list[dict[str, Any]]:
     fields = (
         "path", "kind", "suite", "run", "format", "format_version", "state", "reason", "place",
         "clock", "counts", "notes", "facts",
@@ -122,10 +137,23 @@ def _artifacts(bundle: Bundle) -> list[dict[str, Any]]:
     return rows
 
 
+def live_rows(bundle: Bundle) -> tuple[list[Verdict], list[Finding]]:
+    """Return what counts on a bundle now."""
+    return (
+        list(bundle.verdicts.filter(is_live=True)),
+        list(bundle.findings.filter(is_live=True).order_by("pk")),
+    )
+
+
 def answers_of(bundle: Bundle) -> Answers:
-    """Gather all that is live on a bundle: opinions, seats, findings, claims, the ruling."""
+    """Gather all that is live on a bundle."""
+    return answers_from(bundle, *live_rows(bundle))
+
+
+def answers_from(bundle: Bundle, rows: Iterable[Verdict], findings: Iterable[Finding]) -> Answers:
+    """Gather opinions, seats, findings, claims and the ruling from some rows of a bundle."""
     spec = bundle.challenge_version.spec
-    verdicts = {(v.judge, v.seat): v for v in bundle.verdicts.filter(is_live=True)}
+    verdicts = {(verdict.judge, verdict.seat): verdict for verdict in rows}
     opinions: dict[Judge, Opinion] = {}
     for judge in (Judge.OBJECTIVE, Judge.PROCESS, Judge.RECOVERY):
         if verdict := verdicts.get((judge, "")):
@@ -145,7 +173,7 @@ def answers_of(bundle: Bundle) -> Answers:
         spec=spec,
         opinions=opinions,
         seats=seats,
-        findings=tuple(map(_finding_of, bundle.findings.filter(is_live=True).order_by("pk"))),
+        findings=tuple(map(_finding_of, findings)),
         claims=tuple(searched.detail["claims"]) if searched else (),
         strategy_digest=panel.evidence_digest if panel else "",
         integrity_model=searched.detail.get("model") if searched else None,

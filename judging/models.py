@@ -296,6 +296,8 @@ class Scorecard(models.Model):
     adjustment = models.SmallIntegerField(default=0)
     breakdown = models.JSONField()  # DESIGN.md, "A breakdown as JSON", with nothing withheld
     digest = models.CharField(max_length=64)  # of the breakdown
+    # Keys of the verdicts and findings that it was made of, so that it can be made again.
+    rests_on = models.JSONField(default=dict)
     cause = models.CharField(max_length=200)  # "first scorecard", "ruling", "new bundle", ...
     by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT)
     reason = models.TextField(blank=True)

@@ -27,22 +27,27 @@ from judging import asks
 from judging.actions import RULING, ChallengeFrozen, record_scorecard
 from judging.breakdown import claims_json
 from judging.dossiers import dossier_of
-from judging.judges.base import Dossier, Opinion
-from judging.judges.integrity import Found, IntegrityJudge
+from judging.judges.base import Dossier
+from judging.judges.integrity import IntegrityJudge
 from judging.judges.objective import ObjectiveJudge, TestRecord, tests_of
 from judging.judges.process import ProcessJudge
 from judging.judges.recovery import RecoveryJudge
 from judging.judges.strategy import (
-    SCORED,
     SeatAnswer,
     StrategyJudge,
-    strategy_digest,
     unseated,
 )
 from judging.judges.telemetry import analysed
 from judging.models import Finding, Scorecard, Step, Verdict
 from judging.scoring.policy import CURRENT, Policy
 from judging.scoring.telemetry import Telemetry
+from judging.verdicts import (
+    finding_row,
+    opinion_verdict,
+    panel_verdict,
+    searched_verdict,
+    seat_verdict,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -316,21 +321,21 @@ class Work:
 
 
 def judge_objective(work: Work) -> None:
-    work.add([_verdict(work.bundle, ObjectiveJudge().judge(work.dossier, work.policy))])
+    work.add([opinion_verdict(work.bundle, ObjectiveJudge().judge(work.dossier, work.policy))])
 
 
 def judge_process(work: Work) -> None:
     opinion = ProcessJudge().judge(
         work.dossier, work.telemetry, work.policy, work.reader_for(Judge.PROCESS)
     )
-    work.add([_verdict(work.bundle, opinion)])
+    work.add([opinion_verdict(work.bundle, opinion)])
 
 
 def judge_recovery(work: Work) -> None:
     opinion = RecoveryJudge().judge(
         work.dossier, work.telemetry, work.policy, work.reader_for(Judge.RECOVERY)
     )
-    work.add([_verdict(work.bundle, opinion)])
+    work.add([opinion_verdict(work.bundle, opinion)])
 
 
 def judge_strategy(work: Work) -> None:
@@ -341,22 +346,10 @@ def judge_strategy(work: Work) -> None:
     """
     uploaded = StrategyJudge().seats(work.dossier, work.policy)
     own = work.panel
-    seats = own or uploaded
-    digest = strategy_digest(work.dossier, seats)
-    verdicts = [_seat(work.bundle, seat, digest) for seat in (() if own else uploaded)]
-    verdicts.append(
-        Verdict(
-            bundle=work.bundle,
-            judge=Judge.STRATEGY,
-            source=Verdict.Source.OWN,
-            state="panel",
-            evidence_digest=digest,
-            detail={
-                "absent": [seat.said() for seat in own if seat.call is None],
-                "uploaded": [seat.as_json() for seat in uploaded] if own else [],
-            },
-        )
-    )
+    panel = panel_verdict(work.bundle, work.dossier, own, uploaded)
+    digest = panel.evidence_digest
+    verdicts = [seat_verdict(work.bundle, seat, digest) for seat in (() if own else uploaded)]
+    verdicts.append(panel)
     if own:
         work.set_aside_what_was_uploaded()
         work.end_ruling_on_other_evidence(digest)
@@ -370,40 +363,12 @@ def judge_strategy(work: Work) -> None:
     work.add(verdicts)
 
 
-def _seat(bundle: Bundle, seat: SeatAnswer, digest: str) -> Verdict:
-    return Verdict(
-        bundle=bundle,
-        judge=Judge.STRATEGY,
-        seat=seat.seat,
-        source=Verdict.Source.UPLOADED,
-        state=seat.state,
-        reason=seat.reason,
-        score=seat.score,
-        levels=dict(seat.levels) if seat.levels else None,
-        model=seat.model,
-        rationale=seat.rationale,
-        evidence=list(seat.evidence),
-        evidence_digest=digest,
-        answered_at=seat.answered_at,
-    )
-
-
 def judge_integrity(work: Work) -> None:
     """Store what was found and claimed; decisions on the same evidence carry over."""
     judge = IntegrityJudge()
     reader = work.reader_for(Judge.INTEGRITY)
     claims = claims_json(judge.claims(work.dossier, work.tests))
-    work.add(
-        [
-            Verdict(
-                bundle=work.bundle,
-                judge=Judge.INTEGRITY,
-                source=Verdict.Source.OWN,
-                state="searched",
-                detail={"claims": list(claims), "model": reader.as_json() if reader else None},
-            )
-        ]
-    )
+    work.add([searched_verdict(work.bundle, claims, reader)])
     if not work.dossier.applies(Judge.INTEGRITY):
         return
     proposals = reader.proposals if reader else ()
@@ -415,7 +380,7 @@ def judge_integrity(work: Work) -> None:
         )
         decided = {finding.key: finding for finding in decisions.order_by("created_at", "pk")}
     Finding.objects.bulk_create(
-        [_finding(work.bundle, item, decided.get(item.key)) for item in found],
+        [finding_row(work.bundle, item, decided.get(item.key)) for item in found],
         ignore_conflicts=True,  # what is there already stands, with whatever was decided of it
     )
 
@@ -434,34 +399,3 @@ DOING: Mapping[Step.Name, Callable[[Work], None]] = {
     Step.Name.INTEGRITY: judge_integrity,
     Step.Name.SCORECARD: compose_scorecard,
 }
-
-
-def _verdict(bundle: Bundle, opinion: Opinion) -> Verdict:
-    return Verdict(
-        bundle=bundle,
-        judge=opinion.judge,
-        source=opinion.source,
-        state=SCORED if opinion.score is not None else "no_score",
-        reason=opinion.reason.value if opinion.reason else "",
-        score=opinion.score,
-        rationale=opinion.rationale,
-        evidence=list(opinion.evidence),
-        detail={"why": opinion.why, **opinion.detail},
-    )
-
-
-def _finding(bundle: Bundle, found: Found, decided: Finding | None) -> Finding:
-    return Finding(
-        bundle=bundle,
-        key=found.key,
-        trigger=found.trigger,
-        points=decided.points if decided else found.points,
-        status=decided.status if decided else found.status.value,
-        confidence=found.confidence,
-        act=found.act,
-        source=found.source,
-        note=found.note,
-        evidence=list(found.evidence),
-        reason=decided.reason if decided else found.reason,
-        decided_by=decided.decided_by if decided else None,
-    )

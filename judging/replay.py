@@ -1,0 +1,344 @@
+"""Make every verdict and scorecard of a match again from stored bytes, and compare.
+
+Files come from where they are stored by content, each held against its digest, and are read
+anew; what a model said comes from the bytes that its vendor sent. Equal means equal to the last
+digit. What people wrote, uploaders and reviewers, is taken as they wrote it.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import orjson
+from django.db.models import Model
+
+from bouts import blobs
+from bouts.actions.uploads import limits
+from bouts.bundles.errors import Refused
+from bouts.bundles.loading import MATCH, load_bundle
+from bouts.models import Bundle, Match
+from bouts.rules import Judge
+from judging.actions import answers_from, artifact_rows, card_digest, columns_of
+from judging.breakdown import claims_json, score
+from judging.dossiers import FileDossier, dossier_of
+from judging.judges.base import Dossier
+from judging.judges.integrity import IntegrityJudge
+from judging.judges.objective import ObjectiveJudge, tests_of
+from judging.judges.process import ProcessJudge
+from judging.judges.recovery import RecoveryJudge
+from judging.judges.strategy import SeatAnswer, StrategyJudge, strategy_digest
+from judging.judges.telemetry import analysed
+from judging.models import Finding, ModelCall, Scorecard, Verdict
+from judging.readings import answer_of, verdict_of
+from judging.scoring.policy import CURRENT, POLICIES
+from judging.verdicts import (
+    finding_row,
+    opinion_verdict,
+    panel_verdict,
+    searched_verdict,
+    seat_verdict,
+)
+
+SAID = (
+    "source", "state", "reason", "score", "levels", "model", "rationale", "evidence", "detail",
+    "evidence_digest",
+)  # fmt: skip
+FOUND = ("trigger", "points", "status", "confidence", "act", "source", "note", "evidence", "reason")
+LONGEST = 120  # characters of a value that a difference shows
+
+# What a later decision of a reviewer may have changed.
+DECIDED = frozenset({"points", "status", "reason"})
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that does not come out as it is stored."""
+
+    where: str  # "bundle 1, strategy, seat openai"
+    field: str
+    stored: Any
+    recomputed: Any
+
+    def __str__(self) -> str:
+        return (
+            f"{self.where}, {self.field}: stored {_short(self.stored)}, "
+            f"recomputed {_short(self.recomputed)}"
+        )
+
+
+@dataclass(slots=True)
+class Replayed:
+    """What was made again of one match, and what came out otherwise."""
+
+    match: str
+    verdicts: int = 0
+    calls: int = 0
+    findings: int = 0
+    scorecards: int = 0
+    differences: list[Difference] = field(default_factory=list)
+
+    @property
+    def is_equal(self) -> bool:
+        return not self.differences
+
+
+def replay(match: Match) -> Replayed:
+    """Make everything of a match again. Writes nothing."""
+    replayed = Replayed(match.slug)
+    related = ("match__agent__team", "match__challenge", "challenge_version")
+    for bundle in match.bundles.select_related(*related).order_by("number"):
+        where = f"bundle {bundle.number}"
+        try:
+            with stored_files(bundle) as dossier:
+                _Again(bundle, dossier, replayed).compare()
+        except (blobs.Tampered, OSError) as error:
+            replayed.differences.append(Difference(where, "stored bytes", "intact", str(error)))
+        except Refused as refused:
+            told = "; ".join(refused.lines())
+            replayed.differences.append(Difference(where, "bundle", "accepted", told))
+    return replayed
+
+
+@contextmanager
+def stored_files(bundle: Bundle) -> Iterator[Dossier]:
+    """Read a bundle's files anew, as they were uploaded. Raises `Tampered`."""
+    with tempfile.TemporaryDirectory(prefix="replay-") as folder:
+        files = {MATCH: Path(folder, "manifest")}
+        files[MATCH].write_bytes(orjson.dumps(bundle.manifest))
+        for at, artifact in enumerate(bundle.artifacts.select_related("blob").order_by("path")):
+            files[artifact.path] = Path(folder, f"{at:05}")
+            files[artifact.path].write_bytes(blobs.whole(artifact.blob))
+        version = bundle.challenge_version
+        with load_bundle(files, name=str(bundle), limits=limits()) as loaded:
+            read = FileDossier(loaded, version.spec, version.starting_tree).dossier
+            # Who the agent is, is no file of the bundle.
+            yield replace(read, names=dossier_of(bundle).names)
+
+
+class _Again:
+    """One bundle made again. Each part is compared where it is made."""
+
+    def __init__(self, bundle: Bundle, dossier: Dossier, replayed: Replayed) -> None:
+        self.bundle = bundle
+        self.dossier = dossier
+        self.replayed = replayed
+        self.where = f"bundle {bundle.number}"
+        # Made again, by the keys of the stored rows.
+        self.verdicts: dict[int, Verdict] = {}
+        self.findings: dict[int, Finding] = {}
+
+    @cached_property
+    def telemetry(self) -> Any:
+        return analysed(self.dossier, CURRENT)
+
+    @cached_property
+    def tests(self) -> Any:
+        return tests_of(self.dossier)
+
+    def compare(self) -> None:
+        stored = list(self.bundle.verdicts.select_related("call__result").order_by("pk"))
+        calls = self.bundle.calls.exclude(result=None)
+        for call in calls.select_related("result", "prompt", "evidence").order_by("pk"):
+            self._call(call, [verdict for verdict in stored if verdict.call_id == call.pk])
+        for verdict in stored:
+            if verdict.call_id is None:
+                self._verdict(verdict)
+        self._findings()
+        for card in Scorecard.objects.filter(bundle=self.bundle).order_by("number"):
+            self._scorecard(card)
+
+    # Models
+
+    def _call(self, call: ModelCall, verdicts: list[Verdict]) -> None:
+        """Read a call's stored bytes again, also where no verdict rests on them."""
+        self.replayed.calls += 1
+        where = f"{self.where}, {call.judge}, seat {call.seat}, call {call.pk}"
+        try:
+            again = verdict_of(call, self.dossier)
+        except (blobs.Tampered, OSError, ValueError) as error:
+            self._differs(where, "stored bytes", "intact", str(error))
+            return
+        outcome = again.state if again.state not in {"scored", "answered"} else "answered"
+        if outcome != call.result.outcome:
+            self._differs(where, "outcome", call.result.outcome, outcome)
+        for verdict in verdicts:
+            self._same_verdict(verdict, again)
+
+    # Judges
+
+    def _verdict(self, verdict: Verdict) -> None:
+        judge = Judge(verdict.judge)
+        if verdict.source == Verdict.Source.RULING or self._is_given(verdict):
+            self.verdicts[verdict.pk] = verdict
+            return
+        match judge:
+            case Judge.OBJECTIVE:
+                again = opinion_verdict(self.bundle, ObjectiveJudge().judge(self.dossier, CURRENT))
+            case Judge.PROCESS | Judge.RECOVERY:
+                judging = ProcessJudge() if judge is Judge.PROCESS else RecoveryJudge()
+                asked = self._asked(verdict)
+                again = opinion_verdict(
+                    self.bundle, judging.judge(self.dossier, self.telemetry, CURRENT, asked)
+                )
+            case Judge.STRATEGY:
+                again = self._panel(verdict)
+            case Judge.INTEGRITY:
+                again = self._searched(verdict)
+        self._same_verdict(verdict, again)
+
+    def _is_given(self, verdict: Verdict) -> bool:
+        """Whether a row says only that a seat was not asked."""
+        return bool(verdict.seat) and verdict.source == Verdict.Source.OWN
+
+    def _asked(self, verdict: Verdict) -> SeatAnswer | None:
+        """Return what a model said for a judge when this verdict was made."""
+        model = verdict.detail.get("model")
+        if model is None or model["source"] != "own":
+            return None
+        if model["call"] is not None:
+            read = [v for v in self.verdicts.values() if v.call_id == model["call"]]
+            if read:
+                return answer_of(read[0])
+        return SeatAnswer(model["seat"], model["state"], reason=model["reason"], source="own")
+
+    def _panel(self, verdict: Verdict) -> Verdict:
+        uploaded = StrategyJudge().seats(self.dossier, CURRENT)
+        if verdict.seat:
+            seat = next((seat for seat in uploaded if seat.seat == verdict.seat), None)
+            digest = strategy_digest(self.dossier, uploaded)
+            return seat_verdict(self.bundle, seat or SeatAnswer(verdict.seat, "none"), digest)
+        ids, absent = verdict.detail["calls"], verdict.detail["absent"]
+        own = {v.seat: answer_of(v) for v in self.verdicts.values() if v.call_id in ids}
+        own |= {
+            seat["seat"]: SeatAnswer(
+                seat["seat"], seat["state"], reason=seat["reason"], source="own"
+            )
+            for seat in absent
+        }
+        seats = [own[name] for name in CURRENT.panel.seats if name in own]
+        return panel_verdict(self.bundle, self.dossier, seats, uploaded)
+
+    def _searched(self, verdict: Verdict) -> Verdict:
+        asked = self._asked(verdict)
+        claims = claims_json(IntegrityJudge().claims(self.dossier, self.tests))
+        return searched_verdict(self.bundle, claims, asked)
+
+    def _same_verdict(self, stored: Verdict, again: Verdict) -> None:
+        self.replayed.verdicts += 1
+        again.pk = stored.pk
+        self.verdicts[stored.pk] = again
+        seat = f", seat {stored.seat}" if stored.seat else ""
+        call = f", call {stored.call_id}" if stored.call_id else ""
+        self._same(f"{self.where}, {stored.judge}{seat}{call}", stored, again, SAID)
+
+    # Findings
+
+    def _findings(self) -> None:
+        """Find again what was found; a reviewer's decision on it stands as it is."""
+        stored = list(self.bundle.findings.order_by("pk"))
+        self.findings = {finding.pk: finding for finding in stored}
+        again = self._found()
+        for finding in stored:
+            self.replayed.findings += 1
+            where = f"{self.where}, integrity, finding {finding.trigger}"
+            rows = again.get(finding.key, [])
+            if not rows:
+                self._differs(where, "finding", finding.note, None)
+                continue
+            is_decided = finding.decided_by_id is not None
+            fields = [name for name in FOUND if not (is_decided and name in DECIDED)]
+            row = next((row for row in rows if not _differences(finding, row, fields)), rows[0])
+            self._same(where, finding, row, fields)
+            for name in fields:
+                setattr(finding, name, getattr(row, name))
+        for key in again.keys() - {finding.key for finding in stored}:
+            row = again[key][0]
+            self._differs(
+                f"{self.where}, integrity, finding {row.trigger}", "finding", None, row.note
+            )
+
+    def _found(self) -> dict[str, list[Finding]]:
+        """Find everything again, with what each model proposed that was asked."""
+        if not self.dossier.applies(Judge.INTEGRITY):
+            return {}
+        searched = [
+            verdict for verdict in self.bundle.verdicts.filter(judge=Judge.INTEGRITY, seat="")
+        ]
+        found: dict[str, list[Finding]] = {}
+        for verdict in searched:
+            asked = self._asked(verdict)
+            proposals = asked.proposals if asked else ()
+            items = IntegrityJudge().findings(self.dossier, self.tests, CURRENT, proposals)
+            for item in items:
+                found.setdefault(item.key, []).append(finding_row(self.bundle, item, None))
+        return found
+
+    # Scorecards
+
+    def _scorecard(self, card: Scorecard) -> None:
+        self.replayed.scorecards += 1
+        where = f"{self.where}, scorecard {card.number}"
+        verdicts = [self.verdicts[key] for key in card.rests_on["verdicts"]]
+        findings = [self.findings[key] for key in card.rests_on["findings"]]
+        scored = score(answers_from(self.bundle, verdicts, findings), POLICIES[card.policy])
+        body = {**scored.body, "artifacts": artifact_rows(self.bundle)}
+        self._same(where, card, Scorecard(**columns_of(scored)), columns_of(scored))
+        for name, value in _plain(body).items():
+            for place, stored, again in _unequal(card.breakdown.get(name), value, name):
+                self._differs(where, place, stored, again)
+        digest = card_digest(self.bundle, body)
+        if digest != card.digest:
+            self._differs(where, "digest", card.digest, digest)
+
+    # Comparing
+
+    def _same(self, where: str, stored: Model, again: Model, fields: Iterable[str]) -> None:
+        for name, one, other in _differences(stored, again, fields):
+            self._differs(where, name, one, other)
+
+    def _differs(self, where: str, name: str, stored: Any, again: Any) -> None:
+        self.replayed.differences.append(Difference(where, name, stored, again))
+
+
+def _differences(stored: Model, again: Model, fields: Iterable[str]) -> list[tuple[str, Any, Any]]:
+    found: list[tuple[str, Any, Any]] = []
+    for name in fields:
+        one, other = getattr(stored, name), getattr(again, name)
+        if isinstance(one, dict | list):
+            found += _unequal(one, _plain(other), name)
+        elif one != other:
+            found.append((name, one, other))
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as it comes back from a column of JSON."""
+    return orjson.loads(orjson.dumps(value))
+
+
+def _unequal(stored: Any, again: Any, place: str) -> list[tuple[str, Any, Any]]:
+    """Return the places at which two JSON values differ, as paths."""
+    if isinstance(stored, dict) and isinstance(again, dict):
+        return [
+            found
+            for key in sorted(stored.keys() | again.keys())
+            for found in _unequal(stored.get(key), again.get(key), f"{place}.{key}")
+        ]
+    if isinstance(stored, list) and isinstance(again, list) and len(stored) == len(again):
+        return [
+            found
+            for at, (one, other) in enumerate(zip(stored, again, strict=True))
+            for found in _unequal(one, other, f"{place}[{at}]")
+        ]
+    return [] if stored == again else [(place, stored, again)]
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else repr(value) if value is None else str(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

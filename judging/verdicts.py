@@ -1,0 +1,93 @@
+"""From what a judge answers to the rows that are stored of it: when it answers, and in a replay."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bouts.models import Bundle
+from bouts.rules import Judge
+from judging.judges.base import Dossier, JsonDict, Opinion
+from judging.judges.integrity import Found
+from judging.judges.strategy import SCORED, SeatAnswer, strategy_digest
+from judging.models import Finding, Verdict
+
+
+def opinion_verdict(bundle: Bundle, opinion: Opinion) -> Verdict:
+    return Verdict(
+        bundle=bundle,
+        judge=opinion.judge,
+        source=opinion.source,
+        state=SCORED if opinion.score is not None else "no_score",
+        reason=opinion.reason.value if opinion.reason else "",
+        score=opinion.score,
+        rationale=opinion.rationale,
+        evidence=list(opinion.evidence),
+        detail={"why": opinion.why, **opinion.detail},
+    )
+
+
+def seat_verdict(bundle: Bundle, seat: SeatAnswer, digest: str) -> Verdict:
+    """Return an uploaded vote of the panel."""
+    return Verdict(
+        bundle=bundle,
+        judge=Judge.STRATEGY,
+        seat=seat.seat,
+        source=Verdict.Source.UPLOADED,
+        state=seat.state,
+        reason=seat.reason,
+        score=seat.score,
+        levels=dict(seat.levels) if seat.levels else None,
+        model=seat.model,
+        rationale=seat.rationale,
+        evidence=list(seat.evidence),
+        evidence_digest=digest,
+        answered_at=seat.answered_at,
+    )
+
+
+def panel_verdict(
+    bundle: Bundle, dossier: Dossier, own: Sequence[SeatAnswer], uploaded: Sequence[SeatAnswer]
+) -> Verdict:
+    """Return the panel's own row: which votes it is made of, and on what evidence."""
+    return Verdict(
+        bundle=bundle,
+        judge=Judge.STRATEGY,
+        source=Verdict.Source.OWN,
+        state="panel",
+        evidence_digest=strategy_digest(dossier, own or uploaded),
+        detail={
+            "calls": [seat.call for seat in own if seat.call is not None],
+            "absent": [seat.said() for seat in own if seat.call is None],
+            "uploaded": [seat.as_json() for seat in uploaded] if own else [],
+        },
+    )
+
+
+def searched_verdict(
+    bundle: Bundle, claims: Sequence[JsonDict], asked: SeatAnswer | None
+) -> Verdict:
+    """Return Integrity's own row; what it found are rows of their own."""
+    return Verdict(
+        bundle=bundle,
+        judge=Judge.INTEGRITY,
+        source=Verdict.Source.OWN,
+        state="searched",
+        detail={"claims": list(claims), "model": asked.as_json() if asked else None},
+    )
+
+
+def finding_row(bundle: Bundle, found: Found, decided: Finding | None) -> Finding:
+    return Finding(
+        bundle=bundle,
+        key=found.key,
+        trigger=found.trigger,
+        points=decided.points if decided else found.points,
+        status=decided.status if decided else found.status.value,
+        confidence=found.confidence,
+        act=found.act,
+        source=found.source,
+        note=found.note,
+        evidence=list(found.evidence),
+        reason=decided.reason if decided else found.reason,
+        decided_by=decided.decided_by if decided else None,
+    )
