@@ -24,12 +24,22 @@ _ENDINGS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"^panic: ([^\n\[]{1,80})", re.MULTILINE), "panic"),  # Go
     (re.compile(r"^fatal error: ([^\n\[]{1,80})", re.MULTILINE), "fatal"),  # Go
     (re.compile(r"^(SIG[A-Z]{2,6}): ", re.MULTILINE), "signal"),  # Go
+    (
+        re.compile(r"^signal: (killed|segmentation fault|aborted|bus error)", re.MULTILINE),
+        "signal",
+    ),  # Go
     (re.compile(r"^test (abort)\b", re.MULTILINE), "nextest"),
+    (
+        re.compile(
+            r"^The active test run was aborted\. Reason: Test host process (crashed)", re.M | re.I
+        ),
+        "test host",
+    ),  # VSTest
 )
 # What all of them begin with: one look tells that a text speaks of no crash.
 _ANY = re.compile(
     r"^(?:Fatal Python error: |INTERNALERROR> |worker '|(?:The )?forked VM |panic: "
-    r"|fatal error: |SIG[A-Z]{2,6}: |test abort)",
+    r"|fatal error: |SIG[A-Z]{2,6}: |signal: |test abort|The active test run was aborted)",
     re.MULTILINE | re.IGNORECASE,
 )
 _FRAMES = re.compile(

@@ -24,7 +24,10 @@ MAX_TEXT_BYTES = 100  # of a bare number
 
 _NUMBER = re.compile(rb"\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?\s*")
 # What Python's own reader of numbers takes as well: refused with a reason, not left unknown.
-_ODD_NUMBER = re.compile(rb"\s*[-+]?(?:nan|inf(?:inity)?|[\d_.]*\d[\d_.eE+-]*)\s*", re.IGNORECASE)
+# Two points are a plan of TAP.
+_ODD_NUMBER = re.compile(
+    rb"(?!.*\.\.)\s*[-+]?(?:nan|inf(?:inity)?|[\d_.]*\d[\d_.eE+-]*)\s*", re.IGNORECASE | re.DOTALL
+)
 
 
 class HarborRewardReader:

@@ -6,31 +6,27 @@
   stand in a case that passed in the end, ``rerunFailure`` and ``rerunError`` in one that did
   not. Where a runner writes each attempt as a case of its own, each is a result and the
   repeated ids are noted.
-- A suite that broke before its tests, with an ``error`` of its own, is one errored result.
+- A suite that broke before its tests, with an ``error`` of its own, is one errored result, and
+  so is one that only claims failures: jest leaves the rest of a suite that it cannot load away.
 - A file without any case is unreadable: an empty suite is no evidence.
 """
 
 from __future__ import annotations
 
-import math
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO, ClassVar
 
+from bouts.formats.cases import first_line, seconds, stated_severity
 from bouts.formats.crashes import crash_signature
 from bouts.formats.guard import guarded
-from bouts.formats.remarks import Remarks
+from bouts.formats.tally import LOG_LIMIT, MESSAGE_LIMIT, Tally
 from bouts.formats.text import shorten, shorten_id, single_line
 from bouts.formats.types import Kind, Outcome, Report, TestResult, Unreadable
 from bouts.formats.xml import Element, Step, moves, root_tag
 
-MAX_CASES = 1_000_000
-MAX_REMEMBERED_IDS = 200_000  # up to which repeated ids are noticed
 MAX_DISAGREEMENTS = 10  # told one by one
-MESSAGE_LIMIT = 2_000  # characters
-LOG_LIMIT = 64 * 1024  # characters
 
 _ROOTS = frozenset({"testsuites", "testsuite"})
 _WHOLE = frozenset({"testcase", "error", "failure"})
@@ -44,31 +40,34 @@ _OUTCOMES = {
     "error": Outcome.ERRORED,
     "flakyError": Outcome.ERRORED,
     "rerunError": Outcome.ERRORED,
+    "warning": Outcome.ERRORED,  # PHPUnit, whose run fails by it
     "skipped": Outcome.SKIPPED,
 }
 _FLAKY = frozenset({"flakyFailure", "flakyError"})
 _RERUN = frozenset({"rerunFailure", "rerunError"})
 
-# What the attributes `status` (Catch2, CTest, GoogleTest, Boost.UT) and `result` (GoogleTest)
-# say of a case that has no child to tell.
-_STATES = {
-    "failed": Outcome.FAILED,
-    "fail": Outcome.FAILED,
-    "failure": Outcome.FAILED,
-    "error": Outcome.ERRORED,
-    "errored": Outcome.ERRORED,
-    "skipped": Outcome.SKIPPED,
-    "disabled": Outcome.SKIPPED,
-    "notrun": Outcome.SKIPPED,
-    "suppressed": Outcome.SKIPPED,
-    "ignored": Outcome.SKIPPED,
-    "pending": Outcome.SKIPPED,
-}
+# What the attributes `status` (Catch2, CTest, GoogleTest, Boost.UT, behave) and `result`
+# (GoogleTest, Qt) say of a case that has no child to tell.
+_STATES = (
+    dict.fromkeys(
+        ("passed", "pass", "success", "ok", "run", "completed", "executed", "bpass"), Outcome.PASSED
+    )
+    | dict.fromkeys(("failed", "fail", "failure", "xpass"), Outcome.FAILED)
+    | dict.fromkeys(
+        ("error", "errored", "timeout", "aborted", "crashed", "cancelled", "canceled", "broken"),
+        Outcome.ERRORED,
+    )
+    | dict.fromkeys(("skipped", "skip", "disabled", "notrun", "suppressed"), Outcome.SKIPPED)
+    | dict.fromkeys(("ignored", "pending", "inconclusive", "undefined"), Outcome.SKIPPED)
+    | dict.fromkeys(("untested", "xfail", "bfail", "bskip"), Outcome.SKIPPED)
+)
+_STATED = ("status", "result")
+_LEFT_OUT = ("skipped", "disabled", "ignored")  # attributes that may be "true"
 
 _CLAIMS = {
     "tests": ("tests",),
     "failures": ("failures",),
-    "errors": ("errors",),
+    "errors": ("errors", "warnings"),
     "skipped": ("skipped", "skip", "disabled", "ignored"),
 }
 
@@ -78,11 +77,7 @@ _CLAIM_OF = {
     Outcome.SKIPPED: "skipped",
 }
 
-_SEVERITIES = frozenset({"severity", "criticality"})
 _OUTPUTS = frozenset({"system-out", "system-err"})
-
-_SECONDS = re.compile(r"\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+")
-_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+\.\d+")
 
 
 @dataclass(slots=True)
@@ -93,6 +88,7 @@ class _Suite:
     severity: str | None
     direct: Counter[str] = field(default_factory=Counter)
     inner: Counter[str] = field(default_factory=Counter)  # in the suites inside it
+    has_suites: bool = False
 
     def claims(self) -> dict[str, int]:
         """Return what the attributes say, by the names of `_CLAIMS`."""
@@ -103,11 +99,16 @@ class _Suite:
                 claimed[name] = sum(int(value[:12]) for value in values)
         return claimed
 
+    def claims_some(self, claimed: int, skipped: int) -> bool:
+        """Tell whether the attributes speak of disabled cases alone, not of all skipped ones."""
+        is_all = any(self.element.get(name) for name in ("skipped", "skip"))
+        return not is_all and claimed <= skipped
+
 
 class JUnitReader:
     kind: ClassVar[Kind] = Kind.TESTS
     format: ClassVar[str] = "junit"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     def recognises(self, head: bytes) -> bool:
         return root_tag(head) in _ROOTS
@@ -122,11 +123,11 @@ class _Reading:
 
     def __init__(self, report: Report) -> None:
         self._report = report
-        self._remarks = Remarks()
+        self._tally = Tally(report)
+        self._remarks = self._tally.remarks
         self._suites: list[_Suite] = []
         self._claimed: Counter[str] = Counter()
         self._counts: Counter[str] = Counter()
-        self._ids: set[int] = set()  # hashes of the ids seen
 
     def results(self, source: BinaryIO) -> Iterator[TestResult]:
         for step, element in moves(source, self._report, whole=_WHOLE):
@@ -136,14 +137,19 @@ class _Reading:
             elif step is Step.START:
                 self._enter(element)
             elif element.tag in _ROOTS:
+                if unloaded := self._unloaded(self._suites[-1]):
+                    yield self._count(unloaded)
                 self._leave()
-        if not self._counts["cases"]:
+        if self._tally.cases == (self._counts["unloaded"] if self._claimed["tests"] else 0):
             raise Unreadable(self._emptiness())
         self._finish()
 
     def _enter(self, element: Element) -> None:
         if element.tag in _ROOTS:
-            severity = self._suites[-1].severity if self._suites else None
+            severity = None
+            if self._suites:
+                severity = self._suites[-1].severity
+                self._suites[-1].has_suites = True
             self._suites.append(_Suite(element, severity))
             self._counts["suites"] += element.tag == "testsuite"
         elif not self._suites:
@@ -163,6 +169,9 @@ class _Reading:
             f"{name}={claimed:,} where there are {all_counted[name]:,}"
             for name, claimed in claims.items()
             if claimed not in {suite.direct[name], all_counted[name]}
+            # Runners that try again count by the last attempt.
+            and claimed != all_counted[name] - all_counted[f"flaky {name}"]
+            and not (name == "skipped" and suite.claims_some(claimed, all_counted[name]))
         ]
         if wrong:
             self._disagree(", ".join(wrong), f"line {suite.element.line}")
@@ -172,6 +181,19 @@ class _Reading:
                 self._claimed.update(claims)
         elif claims:
             self._claimed = Counter(claims)  # the root's own word stands for the file
+
+    def _unloaded(self, suite: _Suite) -> TestResult | None:
+        """Return a result for a suite without cases whose attributes alone tell of failures."""
+        claims = suite.claims()
+        broken = claims.get("failures", 0) + claims.get("errors", 0)
+        if not broken or suite.has_suites or suite.direct["tests"]:
+            return None
+        place = f"line {suite.element.line}"
+        self._counts["unloaded"] += 1
+        self._remarks.add("a suite that claims failures and has no case is an error", place)
+        name = suite.element.get("name") or f"(unnamed suite at {place})"
+        message = f"it has no test case, though it claims {broken:,} failures or errors"
+        return TestResult(shorten_id(name), Outcome.ERRORED, message=message)
 
     def _disagree(self, wrong: str, place: str) -> None:
         self._counts["disagreeing"] += 1
@@ -188,33 +210,28 @@ class _Reading:
         return "no test case in it: an empty suite is no evidence"
 
     def _result(self, case: Element) -> TestResult:
-        self._counts["cases"] += 1
-        number = self._counts["cases"]
-        if number > MAX_CASES:
-            raise Unreadable(f"more test cases than MAX_CASES = {MAX_CASES:,}")
         if not self._suites:
             raise Unreadable(f"the root element is {case.tag}, not a test suite")
         place = f"line {case.line}"
         outcome, attempts, flaky = self._outcome(case, place)
-        test = self._id(case, number, place)
+        test = self._id(case, place)
         told = [child for child in case.children if child.tag in _OUTCOMES]
         if case.tag != "testcase":  # a suite that broke outside its tests
             told = [case]
         result = TestResult(
             id=test,
             outcome=outcome,
-            duration_s=self._duration(case, place),
-            message=_message(told),
+            duration_s=seconds(case.get("time"), self._remarks, place),
+            message=_message(told, test),
             log=_log(case, told),
             severity=self._case_severity(case),
-            file=single_line(file)[:1000] if (file := case.get("file")) else None,
+            file=single_line(file)[:1000] if (file := self._file(case)) else None,
             line=int(line[:9]) if (line := case.get("line")) and line.isdecimal() else None,
             attempts=attempts,
             flaky=flaky,
             crash=_crash(told) if outcome in {Outcome.FAILED, Outcome.ERRORED} else None,
         )
-        self._count(result)
-        return result
+        return self._count(result)
 
     def _outcome(self, case: Element, place: str) -> tuple[Outcome, int, bool]:
         """Return the outcome of the first attempt, the number of attempts, and flakiness."""
@@ -222,7 +239,7 @@ class _Reading:
             return Outcome.ERRORED, 1, False
         tags = [child.tag for child in case.children if child.tag in _OUTCOMES]
         if not tags:
-            return _stated_outcome(case), 1, False
+            return self._stated_outcome(case, place), 1, False
         again = sum(tag in _FLAKY or tag in _RERUN for tag in tags)
         plain = len(tags) - again
         if plain > 1:
@@ -230,31 +247,31 @@ class _Reading:
         flaky = any(tag in _FLAKY for tag in tags) and not plain
         return _OUTCOMES[tags[0]], again + 1, flaky
 
-    def _id(self, case: Element, number: int, place: str) -> str:
+    def _stated_outcome(self, case: Element, place: str) -> Outcome:
+        """Return the outcome of a case with no child to tell: passed, if nothing says else."""
+        stated = [_STATES.get((case.get(name) or "").strip().lower()) for name in _STATED]
+        if any((case.get(name) or "").lower() == "true" for name in _LEFT_OUT):
+            return Outcome.SKIPPED
+        if not any(stated) and (word := case.get("status") or case.get("result")):
+            text = f"a state that is not known is read as passed: {single_line(word)[:40]}"
+            self._remarks.add(text, place)
+        others = (state for state in stated if state and state is not Outcome.PASSED)
+        return next(others, Outcome.PASSED)
+
+    def _id(self, case: Element, place: str) -> str:
         name = case.get("name")
         if case.tag != "testcase":
             suite = self._suites[-1].element.get("name")
             return shorten_id(suite or f"(unnamed suite at {place})")
         if not name:
             self._remarks.add("a case without a name", place)
-            name = f"(unnamed case {number})"
+            name = f"(unnamed case {self._tally.cases + 1})"
         group = case.get("classname")
         return shorten_id(f"{group}::{name}" if group else name)
 
-    def _duration(self, case: Element, place: str) -> float | None:
-        """Return the seconds, or None where the file does not say, or not clearly."""
-        written = (case.get("time") or "").strip()
-        if not written:
-            return None
-        if _THOUSANDS.fullmatch(written):
-            return float(written.replace(",", ""))
-        if _SECONDS.fullmatch(written) and math.isfinite(seconds := float(written)):
-            return seconds
-        if "," in written:
-            self._remarks.add("a time whose comma may mean either is not read", place)
-        else:
-            self._remarks.add("a time that is no number of seconds is not read", place)
-        return None
+    def _file(self, case: Element) -> str | None:
+        """Return the file that the case names, else the suite around it."""
+        return case.get("file") or self._suites[-1].element.get("file")
 
     def _case_severity(self, case: Element) -> str | None:
         for properties in case.children:
@@ -264,34 +281,19 @@ class _Reading:
                         return severity
         return self._suites[-1].severity
 
-    def _count(self, result: TestResult) -> None:
-        self._counts[result.outcome] += 1
-        if result.flaky:
-            self._counts["flaky"] += 1
+    def _count(self, result: TestResult) -> TestResult:
         suite = self._suites[-1].direct
         suite["tests"] += 1
         if result.outcome is not Outcome.PASSED:
             suite[_CLAIM_OF[result.outcome]] += 1
-        key = hash(result.id)
-        if key in self._ids:
-            self._counts["repeated"] += 1
-            self._remarks.add("an id that occurred before in this file", f"test {result.id[:200]}")
-        elif len(self._ids) < MAX_REMEMBERED_IDS:
-            self._ids.add(key)
+            suite[f"flaky {_CLAIM_OF[result.outcome]}"] += result.flaky
+        return self._tally.add(result)
 
     def _finish(self) -> None:
-        self._report.counts.update(
-            {str(name): self._counts[name] for name in ("suites", "cases", *Outcome)}
-        )
-        for name in ("flaky", "repeated"):
-            if self._counts[name]:
-                self._report.counts[name] = self._counts[name]
+        self._report.counts["suites"] = self._counts["suites"]
         if self._claimed:
             self._report.facts["claimed"] = dict(self._claimed)
-        if len(self._ids) == MAX_REMEMBERED_IDS:
-            limit = f"MAX_REMEMBERED_IDS = {MAX_REMEMBERED_IDS:,}"
-            self._report.note(f"repeated ids were looked for among the first {limit} only")
-        self._remarks.write(self._report)
+        self._tally.finish()
 
 
 def _leaves(case: Element) -> Iterator[Element]:
@@ -303,33 +305,26 @@ def _leaves(case: Element) -> Iterator[Element]:
         yield from _leaves(child)
 
 
-def _stated_outcome(case: Element) -> Outcome:
-    """Return the outcome of a case that has no child to tell: passed, if nothing says else."""
-    for name in ("status", "result"):
-        if (written := case.get(name)) and (state := _STATES.get(written.lower())):
-            return state
-    return Outcome.PASSED
-
-
 def _severity(element: Element) -> str | None:
     """Return the value of a property that tells a severity, else None."""
-    if element.tag != "property" or (element.get("name") or "").lower() not in _SEVERITIES:
+    if element.tag != "property":
         return None
-    value = element.get("value") or element.text
-    return single_line(value.strip().lower())[:40] or None
+    return stated_severity(element.get("name"), element.get("value") or element.text)
 
 
-def _message(told: list[Element]) -> str:
-    """Return what the first result says in a line or a few: its message, else its first line."""
+def _message(told: list[Element], test: str) -> str:
+    """Return what the first result says in a line or a few: its message, else its first line.
+
+    PHPUnit has no message; the first line of its text is the test's name again.
+    """
     for element in told:
-        message = element.get("message") or _first_line(_body(element)) or element.get("type")
+        body = _body(element)
+        if first_line(body).startswith(test):
+            body = body.partition("\n")[2]
+        message = element.get("message") or first_line(body) or element.get("type")
         if message:
             return shorten(message.strip(), MESSAGE_LIMIT)
     return ""
-
-
-def _first_line(text: str) -> str:
-    return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
 def _body(element: Element) -> str:

@@ -15,6 +15,7 @@ from bouts.formats.ctrf import CtrfReader
 from bouts.formats.diff import DiffReader
 from bouts.formats.falco import FalcoReader
 from bouts.formats.gemini_cli import GeminiCliReader
+from bouts.formats.go_test import GoTestReader
 from bouts.formats.google_benchmark import GoogleBenchmarkReader
 from bouts.formats.gvisor import GvisorReader
 from bouts.formats.harbor_reward import HarborRewardReader
@@ -24,6 +25,7 @@ from bouts.formats.iptables import IptablesReader
 from bouts.formats.jmh import JmhReader
 from bouts.formats.junit import JUnitReader
 from bouts.formats.mini_swe_agent import MiniSweAgentReader
+from bouts.formats.nunit import NUnitReader
 from bouts.formats.openhands import OpenHandsReader
 from bouts.formats.openhands_sdk import OpenHandsSdkReader
 from bouts.formats.pytest_benchmark import PytestBenchmarkReader
@@ -36,10 +38,13 @@ from bouts.formats.strace import StraceReader
 from bouts.formats.swe_agent import SweAgentReader
 from bouts.formats.swebench_report import SwebenchReportReader
 from bouts.formats.swebench_run import SwebenchRunReader
+from bouts.formats.tap import TapReader
 from bouts.formats.terminal_bench import TerminalBenchReader
 from bouts.formats.tetragon import TetragonReader
 from bouts.formats.trivy import TrivyReader
+from bouts.formats.trx import TrxReader
 from bouts.formats.types import Kind, Reader
+from bouts.formats.xunit import XUnitReader
 
 # How much of a file a reader gets to see before it says that the file is its own.
 HEAD_BYTES = 64 * 1024
@@ -47,6 +52,9 @@ HEAD_BYTES = 64 * 1024
 # Of one kind, the more particular format stands first: the first that recognises wins.
 READERS: tuple[Reader, ...] = (
     JUnitReader(),
+    NUnitReader(),
+    XUnitReader(),
+    TrxReader(),
     CtrfReader(),
     PytestJsonReportReader(),
     SwebenchRunReader(),
@@ -54,6 +62,8 @@ READERS: tuple[Reader, ...] = (
     TerminalBenchReader(),
     HarborTrialReader(),
     HarborRewardReader(),
+    GoTestReader(),
+    TapReader(),
     AtifReader(),
     SweAgentReader(),
     MiniSweAgentReader(),

@@ -57,6 +57,19 @@ class Element:
     def get(self, name: str) -> str | None:
         return self.attributes.get(name)
 
+    def find(self, *tags: str) -> Element | None:
+        """Follow tags down through the first child of each name."""
+        found: Element | None = self
+        for tag in tags:
+            children = found.children if found else []
+            found = next((child for child in children if child.tag == tag), None)
+        return found
+
+    def text_at(self, *tags: str) -> str:
+        """Return the text of the element that `find` finds, empty where there is none."""
+        found = self.find(*tags)
+        return found.text if found else ""
+
     def add_text(self, piece: str, limit: int) -> None:
         if self._text is None:
             self._text = Clipper(limit)

@@ -25,6 +25,17 @@ SAMPLES: dict[str, list[bytes]] = {
         b'</properties><testcase classname="a" name="b" time="-1" line="x"><flakyFailure message="m">'
         b"<stackTrace>t</stackTrace></flakyFailure></testcase><error/></testsuite>",
     ],
+    "nunit": [(FIXTURES / name).read_bytes() for name in ("nunit3.xml", "nunit2.xml")],
+    "xunit": [(FIXTURES / name).read_bytes() for name in ("xunit2.xml", "xunit3.xml")],
+    "trx": [(FIXTURES / name).read_bytes() for name in ("mstest.trx", "mstest-crashed.trx")],
+    "go-test-json": [
+        (FIXTURES / f"go-{name}.jsonl").read_bytes()
+        for name in ("outcomes", "build-failed", "crash", "exits")
+    ],
+    "tap": [
+        (FIXTURES / f"tap-{name}.tap").read_bytes()
+        for name in ("node", "node-tap", "tape", "perl-outcomes", "perl-bail")
+    ],
     "atif": [
         trajectory(
             {"source": "user", "message": "go", "timestamp": "2026-01-01T00:00:00Z"},
@@ -156,6 +167,26 @@ tokens = st.sampled_from(
             b"openat(",
             b") = 3",
             b" <unfinished ...>",
+        ),
+        *(
+            b"ok 1",
+            b"\nnot ok ",
+            b" # TODO",
+            b"1..3\n",
+            b"    ",
+            b"  ---\n",
+            b"\nBail out!",
+            b" {\n",
+        ),
+        *(
+            b'"Action":"',
+            b"run",
+            b"pass",
+            b"fail",
+            b"--- PASS: ",
+            b"outcome=",
+            b"result=",
+            b"name=",
         ),
         *(b"<... openat resumed>", b"12:00:00 ", b"[pid 1] ", b"1.5 ", b'"/a"', b"clone(", b" = 2"),
     ]

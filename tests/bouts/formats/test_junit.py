@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bouts.formats import junit, xml
+from bouts.formats import tally, xml
 from bouts.formats.junit import JUnitReader
 from bouts.formats.sniff import find_reader
 from bouts.formats.types import Kind, Outcome, Report, TestResult, Unreadable
@@ -386,7 +386,7 @@ def test_a_file_that_is_cut_short_is_unreadable_with_its_place(cut: float) -> No
 def test_text_in_a_long_log_is_cut_in_the_middle() -> None:
     words = "<failure>first</failure><system-out>" + "x" * 300_000 + "last</system-out>"
     log = only(suite(case(words))).log
-    assert len(log) <= junit.LOG_LIMIT + 100
+    assert len(log) <= tally.LOG_LIMIT + 100
     assert log.startswith("first")
     assert log.endswith("last")
     assert "characters cut" in log
@@ -439,7 +439,7 @@ def test_limits_are_named_in_the_refusal(document: str, limit: str) -> None:
 
 def test_limits_of_number_are_named_in_the_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
     document = suite(*(case() for _ in range(30)))
-    monkeypatch.setattr(junit, "MAX_CASES", 10)
+    monkeypatch.setattr(tally, "MAX_CASES", 10)
     with pytest.raises(Unreadable, match="MAX_CASES = 10"):
         results(document)
     monkeypatch.setattr(xml, "MAX_ELEMENTS", 5)

@@ -50,6 +50,17 @@ def telemetry(path: str, format: str, noted: tuple[str, ...] = (), **counts: int
     return Case(path, Kind.TELEMETRY, format, counts, noted)
 
 
+def dotnet(name: str, format: str, *counts: int) -> Case:
+    return graded(f"nunit_xunit_trx/{name}", format, *counts)
+
+
+def go(name: str, *counts: int, noted: tuple[str, ...] = (), **more: int) -> Case:
+    """A file of go test -json by its packages' ends, its tests, passed and failed."""
+    names = ("packages", "cases", "passed", "failed")
+    expected = dict(zip(names, counts, strict=True))
+    return Case(f"go_test_json/{name}", Kind.TESTS, "go-test-json", expected | more, noted)
+
+
 def change(name: str, **counts: int) -> Case:
     return Case(f"diff/{name}", Kind.DIFF, "diff", counts)
 
@@ -92,7 +103,6 @@ TABLE = [
     junit("various_timestamps.xml", 12, 12, 0, 0, 0, noted=(DISAGREES,)),
     Case("junit/pytest_truncated.xml", Kind.TESTS, "junit", refused="ends early, inside <skipped>"),
     Case("junit/xxe.xml", Kind.TESTS, None),
-    Case("nunit_xunit_trx/nunit_sec1752_file.xml", Kind.TESTS, None),
     # Five passed, three of them only after a retry; one is pending and one is "other".
     graded(
         "ctrf/js_ctrf_report.json",
@@ -109,6 +119,28 @@ TABLE = [
     # What was submitted, and what the container printed: neither is a result.
     Case("swebench/mini_results.json", Kind.TESTS, None),
     Case("swebench/django-10924.eval.log", Kind.TESTS, None),
+    dotnet("nunit_correct3.xml", "nunit", 22, 22, 0, 0, 0),
+    Case(
+        "nunit_xunit_trx/nunit_sec1752_file.xml",
+        Kind.TESTS,
+        "nunit",
+        refused="declares a document type or entities",
+    ),
+    dotnet("xunit_fixie.xml", "xunit", 7, 3, 3, 0, 1),
+    dotnet("xunit_netcore31.trx", "trx", 6, 2, 3, 0, 1),
+    # A first run of six tests, of which three fail; then those alone, three, two and one of them.
+    go("go-test-json-flaky-rerun.out", 4, 12, 6, 6, noted=("id that occurred before",), repeated=6),
+    go("go-test-json-with-nonjson-stdout.out", 1, 1, 1, 0, noted=("no JSON object",)),
+    # Four pass; three fail, and one with its four subtests.
+    go("go-test-json-with-parallel-fails.out", 1, 12, 4, 8),
+    # 22 subtests in one, of 3+3+2+2+3+3+2+2+2+3+2+2+2+2+2+2+2+2+2+2+2+1 checks.
+    Case(
+        "tap/subtest_sample.tap",
+        Kind.TESTS,
+        "tap",
+        {"subtests": 23, "cases": 48, "passed": 48},
+        ("a description that stands twice gets a number",),
+    ),
     Case(
         "atif/openhands_hello-world.trajectory.json",
         Kind.TELEMETRY,

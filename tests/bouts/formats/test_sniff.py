@@ -10,6 +10,11 @@ from tests.bouts.formats.reading import FIXTURES, trajectory
 
 SAMPLES = {
     "junit": (FIXTURES / "pytest.xml").read_bytes(),
+    "nunit": (FIXTURES / "nunit3.xml").read_bytes(),
+    "xunit": (FIXTURES / "xunit2.xml").read_bytes(),
+    "trx": (FIXTURES / "mstest.trx").read_bytes(),
+    "go-test-json": (FIXTURES / "go-outcomes.jsonl").read_bytes(),
+    "tap": (FIXTURES / "tap-node.tap").read_bytes(),
     "atif": trajectory({"message": "hello"}),
     "swe-agent": (FIXTURES / "swe-agent.traj").read_bytes(),
     "mini-swe-agent": (FIXTURES / "mini-2.traj.json").read_bytes(),
@@ -61,6 +66,47 @@ def test_content_of_another_kind_is_not_recognised(format: str) -> None:
     for reader in READERS:
         if reader.kind is not Kind.LOG and reader.format != format:
             assert not reader.recognises(SAMPLES[format][:HEAD_BYTES]), reader.format
+
+
+FIXTURES_OF_TESTS = {
+    "junit": ("pytest.xml", "junit-*.xml"),
+    "nunit": ("nunit*.xml",),
+    "xunit": ("xunit*.xml",),
+    "trx": ("*.trx",),
+    "go-test-json": ("go-*.jsonl",),
+    "tap": ("*.tap",),
+}
+
+
+@pytest.mark.parametrize("format", FIXTURES_OF_TESTS)
+def test_a_file_of_test_results_is_claimed_by_its_own_reader_alone(format: str) -> None:
+    files = [file for glob in FIXTURES_OF_TESTS[format] for file in FIXTURES.glob(glob)]
+    assert files
+    for file in files:
+        head = file.read_bytes()[:HEAD_BYTES]
+        claimed = [reader.format for reader in READERS if reader.recognises(head)]
+        assert [name for name in claimed if name != "log"] == [format], file
+
+
+def test_a_plan_of_tap_alone_is_no_reward() -> None:
+    claimed = [reader.format for reader in READERS if reader.recognises(b"1..4\n")]
+    assert claimed == ["tap", "log"]
+
+
+def test_no_reader_of_test_results_claims_any_other_fixture() -> None:
+    own = {
+        file
+        for globs in FIXTURES_OF_TESTS.values()
+        for glob in globs
+        for file in FIXTURES.glob(glob)
+    }
+    others = [file for file in FIXTURES.iterdir() if file.is_file() and file not in own]
+    assert others
+    for file in others:
+        head = file.read_bytes()[:HEAD_BYTES]
+        for reader in READERS:
+            if reader.format in FIXTURES_OF_TESTS:
+                assert not reader.recognises(head), (file, reader.format)
 
 
 @pytest.mark.parametrize(
