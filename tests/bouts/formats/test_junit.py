@@ -71,6 +71,92 @@ def test_message_log_duration_and_severity_come_from_the_case() -> None:
     assert found["outcomes::test_skipped"].message == "not today"
 
 
+# What other runners wrote
+
+
+@pytest.mark.parametrize(
+    ("name", "counts", "noted"),
+    [
+        # Cases, passed, failed, errored and skipped, each counted by hand.
+        ("surefire", (7, 2, 3, 1, 1), ("own numbers differ",)),  # the header counts tests=4
+        ("gradle", (4, 2, 1, 0, 1), ()),
+        ("jest", (6, 2, 2, 1, 1), ("own numbers differ", "occurred before", "differ", "differ")),
+        ("jest-default", (4, 2, 1, 0, 1), ("own numbers differ",)),  # a test to be done is no test
+        ("gotestsum", (16, 5, 10, 0, 1), ("occurred before",)),
+        ("gotestsum-broken", (3, 1, 2, 0, 0), ("own numbers differ", "differ")),
+        ("nextest", (5, 2, 3, 0, 0), ()),
+        ("phpunit", (7, 2, 2, 1, 2), ()),
+        ("unittest", (6, 2, 1, 1, 2), ()),
+        ("googletest", (7, 2, 2, 0, 3), ("several results",)),
+        ("node", (9, 5, 2, 0, 2), ("several results", "occurred before")),
+        ("mocha", (5, 2, 2, 0, 1), ("own numbers differ",)),  # it calls failures errors
+        ("bats", (3, 1, 1, 0, 1), ()),
+    ],
+)
+def test_each_dialect_is_counted_from_its_cases(
+    name: str, counts: tuple[int, ...], noted: tuple[str, ...]
+) -> None:
+    _, report = read(JUnitReader(), FIXTURES / f"junit-{name}.xml")
+    found = [report.counts[key] for key in ("cases", *Outcome)]
+    assert tuple(found) == counts
+    assert len(report.notes) == len(noted), notes(report)
+    for note, expected in zip(report.notes, noted, strict=True):
+        assert expected in note.text
+
+
+def test_what_surefire_ran_again_counts_as_it_was_at_first() -> None:
+    found = {result.id: result for result in results(FIXTURES / "junit-surefire.xml")}
+    flaky = found["bouts.OutcomesTest::passesOnTheThirdTry"]
+    assert (flaky.outcome, flaky.attempts, flaky.flaky) == (Outcome.FAILED, 3, True)
+    assert flaky.message.startswith("try 1")
+    failed = found["bouts.OutcomesTest::floatsAddUp"]
+    assert (failed.outcome, failed.attempts, failed.flaky) == (Outcome.FAILED, 3, False)
+
+
+def test_what_nextest_ran_again_or_saw_abort_is_told() -> None:
+    found = {result.id: result for result in results(FIXTURES / "junit-nextest.xml")}
+    flaky = found["outcomes::tests::flaky"]
+    assert (flaky.outcome, flaky.attempts, flaky.flaky) == (Outcome.FAILED, 2, True)
+    assert found["outcomes::tests::aborts"].crash == "nextest: abort"
+    assert found["outcomes::tests::floats_add_up"].attempts == 2
+
+
+def test_what_gotestsum_ran_again_stands_first_as_it_was_at_first() -> None:
+    flaky = [
+        result.outcome
+        for result in results(FIXTURES / "junit-gotestsum.xml")
+        if result.id.endswith("::TestFlaky")
+    ]
+    assert flaky == [Outcome.FAILED, Outcome.PASSED]
+
+
+def test_gotestsum_tells_of_a_panic_and_of_a_package_that_did_not_build() -> None:
+    found = {result.id: result for result in results(FIXTURES / "junit-gotestsum-broken.xml")}
+    assert "[build failed]" in found["TestMain"].log
+    crashed = found["example.org/outcomes/crash::TestCrashes"]
+    assert crashed.crash == "panic: runtime error: index out of range in crash_test.go"
+
+
+def test_phpunit_says_what_is_wrong_after_the_name_of_the_test() -> None:
+    found = {result.id: result for result in results(FIXTURES / "junit-phpunit.xml")}
+    assert found["OutcomesTest::testBreaks"].message == "RuntimeException: broken"
+    failed = found['OutcomesTest::testIsEven with data set "three"']
+    assert failed.message == "Failed asserting that 1 is identical to 0."
+    assert (failed.file, failed.line) == ("/work/OutcomesTest.php", 12)
+
+
+def test_googletest_tells_disabled_from_skipped_and_severities() -> None:
+    found = {result.id: result for result in results(FIXTURES / "junit-googletest.xml")}
+    assert found["Sums::DISABLED_OneDay"].outcome is Outcome.SKIPPED
+    assert found["Sums::NotToday"].outcome is Outcome.SKIPPED
+    assert found["Sums::Adds"].severity == "critical"
+
+
+def test_gradle_parts_thousands_by_a_comma() -> None:
+    found = {result.id: result for result in results(FIXTURES / "junit-gradle.xml")}
+    assert found["org.example.OutcomesTest::adds()"].duration_s == 1203.031
+
+
 # Names
 
 
@@ -110,6 +196,7 @@ def test_file_and_line_are_kept_where_they_are_written() -> None:
     found = only(suite(case(attributes='name="t" file="a/b.py" line="12"')))
     assert (found.file, found.line) == ("a/b.py", 12)
     assert only(suite(case(attributes='name="t" line="twelve"'))).line is None
+    assert only(suite(case(attributes='name="t"'), attributes='file="a/b.py"')).file == "a/b.py"
 
 
 # Outcomes
@@ -153,6 +240,14 @@ def test_several_results_in_one_case_are_noted_and_the_first_counts() -> None:
         ('status="FAILED"', Outcome.FAILED),
         ('status="errored"', Outcome.ERRORED),
         ('status="something else"', Outcome.PASSED),
+        ('status="run" result="xpass"', Outcome.FAILED),
+        ('result="xfail"', Outcome.SKIPPED),
+        ('status="timeout"', Outcome.ERRORED),
+        ('status="Inconclusive"', Outcome.SKIPPED),
+        ('status="undefined"', Outcome.SKIPPED),
+        ('disabled="true"', Outcome.SKIPPED),
+        ('skipped="True"', Outcome.SKIPPED),
+        ('skipped="false"', Outcome.PASSED),
     ],
 )
 def test_a_case_without_children_may_tell_its_state_in_attributes(
@@ -161,10 +256,55 @@ def test_a_case_without_children_may_tell_its_state_in_attributes(
     assert only(suite(case(attributes=f'name="t" {attributes}'))).outcome is outcome
 
 
+def test_a_state_that_nobody_knows_is_noted() -> None:
+    _, report = read(JUnitReader(), suite(case(attributes='name="t" status="something else"')))
+    assert "not known is read as passed: something else" in notes(report)
+    _, report = read(JUnitReader(), suite(case(attributes='name="t" status="run"')))
+    assert not report.notes
+
+
+def test_a_warning_of_phpunit_is_no_pass() -> None:
+    (found,), report = read(
+        JUnitReader(),
+        suite(case("<warning>no tests</warning>"), attributes='errors="0" warnings="1"'),
+    )
+    assert (found.outcome, found.message) == (Outcome.ERRORED, "no tests")
+    assert not report.notes
+
+
 def test_a_suite_that_broke_before_its_tests_is_an_errored_result() -> None:
     (found,), report = read(JUnitReader(), suite('<error message="cannot import"/>'))
     assert (found.id, found.outcome, found.message) == ("s", Outcome.ERRORED, "cannot import")
     assert report.counts["cases"] == 1
+
+
+@pytest.mark.parametrize("claims", ['tests="0" errors="1"', 'tests="3" failures="2"', 'errors="1"'])
+def test_a_suite_that_only_claims_failures_is_an_errored_result(claims: str) -> None:
+    broken = f'<testsuite name="broken.test.js" {claims}/>'
+    found, report = read(
+        JUnitReader(), f"<testsuites><testsuite>{case()}</testsuite>{broken}</testsuites>"
+    )
+    assert [(result.id, result.outcome.value) for result in found] == [
+        ("m.C::t", "passed"),
+        ("broken.test.js", "errored"),
+    ]
+    assert "has no case is an error" in notes(report)
+
+
+def test_a_file_of_suites_that_did_not_load_is_no_empty_file() -> None:
+    (found,), _ = read(
+        JUnitReader(),
+        '<testsuites tests="0" errors="1"><testsuite tests="0" errors="1"/></testsuites>',
+    )
+    assert (found.id, found.outcome) == ("(unnamed suite at line 1)", Outcome.ERRORED)
+
+
+def test_what_the_suites_around_a_broken_one_claim_is_not_told_again() -> None:
+    document = (
+        '<testsuites errors="1"><testsuite errors="1"><testsuite errors="1"/>'
+        f'</testsuite><testsuite failures="0">{case()}</testsuite></testsuites>'
+    )
+    assert len(results(document)) == 2
 
 
 def test_cases_inside_a_case_are_the_ones_that_count() -> None:
@@ -192,6 +332,24 @@ def test_a_header_that_disagrees_with_its_cases_is_noted_with_both_numbers() -> 
     assert report.facts["claimed"] == {"tests": 6, "failures": 0}
 
 
+@pytest.mark.parametrize(("claimed", "agrees"), [(0, True), (1, True), (2, False)])
+def test_a_flaky_test_may_count_as_failed_or_as_passed_in_the_header(
+    claimed: int, agrees: bool
+) -> None:
+    _, report = read(
+        JUnitReader(), suite(case("<flakyFailure/>"), attributes=f'failures="{claimed}"')
+    )
+    assert ("differ" not in notes(report)) is agrees
+
+
+def test_disabled_cases_alone_may_be_claimed() -> None:
+    skipped = (case("<skipped/>"), case(attributes='name="t" status="notrun"'))
+    _, report = read(JUnitReader(), suite(*skipped, attributes='disabled="1"'))
+    assert "differ" not in notes(report)
+    _, report = read(JUnitReader(), suite(*skipped, attributes='disabled="3"'))
+    assert "skipped=3 where there are 2" in notes(report)
+
+
 def test_a_thousand_disagreeing_suites_do_not_write_a_thousand_notes() -> None:
     suites = "".join(f'<testsuite tests="2">{case()}</testsuite>' for _ in range(1000))
     _, report = read(JUnitReader(), f"<testsuites>{suites}</testsuites>")
@@ -214,6 +372,8 @@ def test_an_empty_suite_is_unreadable_and_never_zero_tests(document: str) -> Non
 def test_counts_without_cases_are_unreadable_and_say_what_was_claimed() -> None:
     with pytest.raises(Unreadable, match="claims 6 tests"):
         results("<testsuites tests='6'><testsuite tests='6'/></testsuites>")
+    with pytest.raises(Unreadable, match="claims 6 tests"):
+        results("<testsuites tests='6'><testsuite tests='6' failures='1'/></testsuites>")
 
 
 def test_another_root_is_refused() -> None:
