@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 BLOCK = 1 << 20  # bytes held in memory at a time
+LARGEST_WINDOW = 1 << 23  # bytes of memory for zstd: what `zstd -19` needs
 
 
 class EntryKind(StrEnum):

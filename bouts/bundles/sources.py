@@ -14,14 +14,13 @@ from typing import BinaryIO, TypeAlias
 import zstandard
 
 from bouts.bundles import tars, zips
-from bouts.bundles.entries import BLOCK, Broken, Entry, EntryKind
+from bouts.bundles.entries import BLOCK, LARGEST_WINDOW, Broken, Entry, EntryKind
 from bouts.bundles.limits import Limits, size
 
 # A file or folder by its path, an open seekable file, or some files by the names they get.
 Source: TypeAlias = Path | BinaryIO | Mapping[str, Path]
 
 HEAD = 512  # bytes by which an archive is recognised
-LARGEST_WINDOW = 1 << 23  # bytes of memory for zstd: what `zstd -19` needs
 
 _MAGIC = {
     zips.LOCAL: "zip",

@@ -3,7 +3,8 @@
 The standard library's reader takes a central directory of any size into memory, believes it
 where local headers disagree, and unpacks overlapping members. This one holds the directory
 against the limits before it reads it and against the local headers while it reads, and says
-at which byte a file breaks off. It knows the two methods in use, stored and deflated.
+at which byte a file breaks off. It knows the methods in use: stored, deflated, and the zstd that
+newer tools write.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ import os
 import stat
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import BinaryIO
 
-from bouts.bundles.entries import BLOCK, Broken, Entry, EntryKind
+import zstandard
+
+from bouts.bundles.entries import BLOCK, LARGEST_WINDOW, Broken, Entry, EntryKind
 from bouts.bundles.limits import Limits
 
 LOCAL = b"PK\x03\x04"
@@ -39,7 +43,7 @@ ZIP64 = 1  # id of the extra field with 64-bit sizes
 ENCRYPTED = 0x0001 | 0x0040 | 0x2000
 SIZES_FOLLOW = 0x0008  # the local header has zeros; sizes and checksum come after the data
 UTF8 = 0x0800
-STORED, DEFLATED = 0, 8
+STORED, DEFLATED, ZSTD = 0, 8, 93
 UNIX = 3
 PACKED_BLOCK = 64 * 1024
 
@@ -60,19 +64,49 @@ class _Header:
     end: int
 
 
-def entries(file: BinaryIO, limits: Limits) -> Iterator[Entry]:
-    """Yield the members of a seekable zip file in the order of its directory.
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One member, as the directory tells of it; ``read`` may be called in any order and again.
+
+    It yields exactly ``size`` bytes in blocks of at most `BLOCK`, or raises `Broken`.
+    """
+
+    name: str
+    kind: EntryKind
+    size: int
+    packed: int
+    refusal: tuple[str, str] | None
+    read: Callable[[], Iterator[bytes]]
+
+
+def members(file: BinaryIO, limits: Limits) -> list[Member]:
+    """Return the members of a seekable zip file in the order of its directory.
 
     Raises `Broken` where the file is cut short, corrupt, or contradicts itself.
     """
-    for header in _directory(file, limits):
-        yield Entry(
+    return [
+        Member(
             name=header.name,
             kind=_kind(header),
             size=header.size,
             packed=header.packed,
-            blocks=_blocks(file, header),
             refusal=_refusal(header),
+            read=partial(_blocks, file, header),
+        )
+        for header in _directory(file, limits)
+    ]
+
+
+def entries(file: BinaryIO, limits: Limits) -> Iterator[Entry]:
+    """Yield the members one after another, as other archives give them. Raises `Broken`."""
+    for member in members(file, limits):
+        yield Entry(
+            name=member.name,
+            kind=member.kind,
+            size=member.size,
+            packed=member.packed,
+            blocks=member.read(),
+            refusal=member.refusal,
         )
 
 
@@ -90,8 +124,8 @@ def _kind(header: _Header) -> EntryKind:
 def _refusal(header: _Header) -> tuple[str, str] | None:
     if header.flags & ENCRYPTED:
         return "an encrypted member", "A member that opens without a password"
-    if header.method not in {STORED, DEFLATED}:
-        return f"compression method {header.method}", "A member that is stored or deflated"
+    if header.method not in {STORED, DEFLATED, ZSTD}:
+        return f"compression method {header.method}", "A member that is stored, deflated or zstd"
     return None
 
 
@@ -279,16 +313,31 @@ def _blocks(file: BinaryIO, header: _Header) -> Iterator[bytes]:
     """Yield a member's content, held against its size, its checksum and its local header."""
     at = _data_start(file, header)
     place = f"byte {at}"
-    left = header.packed
-    inflate = zlib.decompressobj(-zlib.MAX_WBITS) if header.method == DEFLATED else None
+    unpacked = _from_zstd if header.method == ZSTD else _inflated
     crc = written = 0
+    for block in unpacked(file, header, at):
+        written += len(block)
+        if written > header.size:
+            raise Broken(place, "more bytes", f"{header.size:,} bytes, as announced", header.name)
+        crc = zlib.crc32(block, crc)
+        yield block
+    if written != header.size:
+        raise Broken(
+            place, f"{written:,} bytes", f"{header.size:,} bytes, as announced", header.name
+        )
+    if crc != header.crc:
+        raise Broken(place, f"checksum {crc:08x}", f"Checksum {header.crc:08x}", header.name)
+
+
+def _inflated(file: BinaryIO, header: _Header, at: int) -> Iterator[bytes]:
+    """Yield the blocks of a member that is stored or deflated."""
+    place = f"byte {at}"
+    inflate = zlib.decompressobj(-zlib.MAX_WBITS) if header.method == DEFLATED else None
+    left = header.packed
     data = b""
     while True:
         if not data and left:
-            file.seek(at)
-            data = file.read(min(PACKED_BLOCK, left))
-            if not data:
-                raise Broken(f"byte {at}", "the end of the file", "More data", header.name)
+            data = _packed(file, header, at, left)
             at += len(data)
             left -= len(data)
         if inflate is None:
@@ -303,22 +352,55 @@ def _blocks(file: BinaryIO, header: _Header) -> Iterator[bytes]:
             done = inflate.eof
             if not done and not block and not data and not left:
                 raise Broken(f"byte {at}", "the end of the data", "More data", header.name)
-        written += len(block)
-        if written > header.size:
-            raise Broken(place, "more bytes", f"{header.size:,} bytes, as announced", header.name)
-        crc = zlib.crc32(block, crc)
         if block:
             yield block
         if done:
             break
     if left or data or (inflate and inflate.unused_data):
         raise Broken(place, "data after its end", "Nothing more", header.name)
-    if written != header.size:
-        raise Broken(
-            place, f"{written:,} bytes", f"{header.size:,} bytes, as announced", header.name
-        )
-    if crc != header.crc:
-        raise Broken(place, f"checksum {crc:08x}", f"Checksum {header.crc:08x}", header.name)
+
+
+def _from_zstd(file: BinaryIO, header: _Header, at: int) -> Iterator[bytes]:
+    """Yield the blocks of a member that is packed with zstd.
+
+    The stream reader bounds what one read gives; what it is fed does not, since a few bytes of
+    zstd may stand for megabytes.
+    """
+    packed = _Packed(file, header, at)
+    decompressor = zstandard.ZstdDecompressor(max_window_size=LARGEST_WINDOW)
+    stream = decompressor.stream_reader(packed, read_across_frames=True)
+    while True:
+        try:
+            block = stream.read(BLOCK)
+        except zstandard.ZstdError:
+            raise Broken(f"byte {at}", "corrupt data", "Data of zstd", header.name) from None
+        if not block:
+            return
+        yield block
+
+
+class _Packed:
+    """A member's packed bytes as a stream. Each read seeks, since readers of others go between."""
+
+    def __init__(self, file: BinaryIO, header: _Header, at: int) -> None:
+        self._file, self._header = file, header
+        self._at, self._left = at, header.packed
+
+    def read(self, size: int) -> bytes:
+        if not self._left:
+            return b""
+        data = _packed(self._file, self._header, self._at, min(size, self._left))
+        self._at += len(data)
+        self._left -= len(data)
+        return data
+
+
+def _packed(file: BinaryIO, header: _Header, at: int, most: int) -> bytes:
+    file.seek(at)
+    data = file.read(min(PACKED_BLOCK, most))
+    if not data:
+        raise Broken(f"byte {at}", "the end of the file", "More data", header.name)
+    return data
 
 
 def _data_start(file: BinaryIO, header: _Header) -> int:

@@ -252,7 +252,7 @@ def _gather(value: Any, wanted: _Wanted, pointer: str, parts: list[Part]) -> Non
     """Append the parts of a loaded value; as a list, since a generator a level costs most."""
     if isinstance(value, dict):
         steps = [
-            (_step(key), child, step)
+            (step_of(key), child, step)
             for key, child in value.items()
             if (step := wanted.of_key(key))
         ]
@@ -269,7 +269,7 @@ def _gather(value: Any, wanted: _Wanted, pointer: str, parts: list[Part]) -> Non
             _gather(child, step, f"{pointer}/{key}", parts)
 
 
-def _step(key: str) -> str:
+def step_of(key: str) -> str:
     """Return a key as a step of a JSON pointer, bounded: it may be any text at all."""
     step = key.replace("~", "~0").replace("/", "~1")
     return step if step.isprintable() and len(step) <= MAX_STEP else single_line(step)[:MAX_STEP]
@@ -319,7 +319,7 @@ def _walk(events: Events, event: str, value: Any, wanted: _Wanted, pointer: str)
                 return
             event, value = next(events)
             if step := wanted.of_key(key):
-                place = f"{pointer}/{_step(key)}"
+                place = f"{pointer}/{step_of(key)}"
                 if key in seen:  # the first one is already given away
                     raise Unreadable("a key stands twice", place)
                 seen.add(key)

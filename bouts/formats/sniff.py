@@ -23,6 +23,8 @@ from bouts.formats.harbor_trial import HarborTrialReader
 from bouts.formats.hyperfine import HyperfineReader
 from bouts.formats.iptables import IptablesReader
 from bouts.formats.jmh import JmhReader
+from bouts.formats.inspect_eval import InspectEvalReader
+from bouts.formats.inspect_json import InspectJsonReader
 from bouts.formats.junit import JUnitReader
 from bouts.formats.mini_swe_agent import MiniSweAgentReader
 from bouts.formats.nunit import NUnitReader
@@ -70,6 +72,8 @@ READERS: tuple[Reader, ...] = (
     OpenHandsReader(),
     OpenHandsSdkReader(),
     GeminiCliReader(),
+    InspectEvalReader(),
+    InspectJsonReader(),
     DiffReader(),
     SarifReader(),
     BanditReader(),

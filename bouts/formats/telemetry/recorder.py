@@ -65,6 +65,11 @@ class Recorder:
         self._contents = Contents()
         self._has_started = False
 
+    def restart(self) -> None:
+        """Begin another run in the same file: its files are not those of the run before."""
+        self._contents = Contents()
+        self._has_started = False
+
     def message(self, moment: Moment, pointer: str, output: str = "", *, by_user: bool) -> Event:
         """Return the event of a step that only says something; the user's first is the start."""
         is_start = by_user and not self._has_started
