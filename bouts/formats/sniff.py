@@ -12,6 +12,8 @@ from bouts.formats.bencher import BencherReader
 from bouts.formats.benchmarkdotnet import BenchmarkDotNetReader
 from bouts.formats.criterion import CriterionReader
 from bouts.formats.ctrf import CtrfReader
+from bouts.formats.claude_code import ClaudeCodeReader
+from bouts.formats.claude_stream import ClaudeStreamReader
 from bouts.formats.diff import DiffReader
 from bouts.formats.falco import FalcoReader
 from bouts.formats.gemini_cli import GeminiCliReader
@@ -72,6 +74,8 @@ READERS: tuple[Reader, ...] = (
     OpenHandsReader(),
     OpenHandsSdkReader(),
     GeminiCliReader(),
+    ClaudeCodeReader(),
+    ClaudeStreamReader(),
     InspectEvalReader(),
     InspectJsonReader(),
     DiffReader(),
