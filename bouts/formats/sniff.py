@@ -14,6 +14,8 @@ from bouts.formats.criterion import CriterionReader
 from bouts.formats.ctrf import CtrfReader
 from bouts.formats.claude_code import ClaudeCodeReader
 from bouts.formats.claude_stream import ClaudeStreamReader
+from bouts.formats.codex_exec import CodexExecReader
+from bouts.formats.codex_rollout import CodexRolloutReader
 from bouts.formats.diff import DiffReader
 from bouts.formats.falco import FalcoReader
 from bouts.formats.gemini_cli import GeminiCliReader
@@ -76,6 +78,8 @@ READERS: tuple[Reader, ...] = (
     GeminiCliReader(),
     ClaudeCodeReader(),
     ClaudeStreamReader(),
+    CodexExecReader(),
+    CodexRolloutReader(),
     InspectEvalReader(),
     InspectJsonReader(),
     DiffReader(),

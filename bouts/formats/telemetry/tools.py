@@ -37,6 +37,7 @@ TOOLS: Mapping[str, EventKind] = {
         EventKind.READ: (
             *("cat", "cat_file", "fetch", "file_read", "get_file", "goto", "notebookread"),
             *("open", "open_file", "read", "read_file", "read_files", "read_many_files"),
+            *("bashoutput", "taskget", "tasklist", "taskoutput"),
             *("readfile", "scroll_down", "scroll_up", "view", "view_file", "web_fetch", "webfetch"),
         ),
         EventKind.SEARCH: (
@@ -56,6 +57,7 @@ TOOLS: Mapping[str, EventKind] = {
             *("str_replace_editor", "text_editor"),
         ),
         EventKind.PLAN: (
+            *("create_goal", "taskcreate", "taskupdate", "update_goal"),
             *("create_plan", "exit_plan_mode", "exitplanmode", "plan", "task_tracker", "think"),
             *("todo", "todo_read", "todo_write", "todoread", "todowrite", "update_plan"),
             *("update_todos", "write_todos"),
@@ -68,11 +70,19 @@ TOOLS: Mapping[str, EventKind] = {
         EventKind.TEST: ("pytest", "run_test", "run_tests", "runtests", "test"),
         EventKind.RUN: (
             # Shells, whose command line tells more.
-            *("bash", "bash_command", "cmd", "container.exec", "exec", "exec_command"),
+            *(
+                "bash",
+                "bash_command",
+                "cmd",
+                "command_execution",
+                "container.exec",
+                "exec",
+                "exec_command",
+            ),
             *("execute_bash", "execute_command", "keystrokes", "local_shell", "powershell", "run"),
             *("run_bash", "run_command", "run_in_terminal", "run_shell_command"),
             *("run_terminal_cmd", "sh", "shell", "shell_command", "swe_agent_action", "terminal"),
-            *("tmux", "zsh"),
+            *("tmux", "write_stdin", "zsh"),
             # Those in `_NO_SHELLS`.
             *("browser", "code_interpreter", "execute_code", "execute_ipython_cell", "ipython"),
             *("jupyter", "python", "run_code", "run_python"),
@@ -92,7 +102,7 @@ _PLAN_LOOKS = ("view", "read")  # commands of a todo tool that plan nothing
 
 # Of the arguments of plans and submissions: settings, and the fields of a list's items.
 _NOT_SAID = frozenset({"command", "security_risk"})
-_ITEM_TEXTS = ("status", "title", "content", "step", "task", "description", "notes")
+_ITEM_TEXTS = ("status", "title", "content", "text", "step", "task", "description", "notes")
 
 # Words in a tool's name, in the order in which they are asked.
 _VERBS: tuple[tuple[EventKind, frozenset[str]], ...] = (
