@@ -34,6 +34,8 @@ from bouts.formats.mini_swe_agent import MiniSweAgentReader
 from bouts.formats.nunit import NUnitReader
 from bouts.formats.openhands import OpenHandsReader
 from bouts.formats.openhands_sdk import OpenHandsSdkReader
+from bouts.formats.openinference import OpenInferenceReader
+from bouts.formats.otel_genai import OtelGenAiReader
 from bouts.formats.pytest_benchmark import PytestBenchmarkReader
 from bouts.formats.pytest_json_report import PytestJsonReportReader
 from bouts.formats.run_log import RunLogReader
@@ -82,6 +84,8 @@ READERS: tuple[Reader, ...] = (
     CodexRolloutReader(),
     InspectEvalReader(),
     InspectJsonReader(),
+    OpenInferenceReader(),
+    OtelGenAiReader(),
     DiffReader(),
     SarifReader(),
     BanditReader(),
