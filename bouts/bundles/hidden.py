@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import codecs
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from bouts.bundles.loading import LoadedBundle
 from bouts.bundles.manifest import ArtifactEntry, ChallengeFile
-from bouts.formats.types import TestResult
+from bouts.formats.types import TestResult, Unreadable
+from bouts.formats.zipped import MAGIC, ZipFile
 from bouts.hidden_words import hidden_words, tells
 from bouts.rules import Suite
 
@@ -51,11 +53,32 @@ def is_hidden(entry: ArtifactEntry) -> bool:
 
 
 def _holds(file: Path, words: tuple[str, ...]) -> bool:
+    """Look for words in a file, or in the members where it is a ZIP file such as Inspect's log.
+
+    One that cannot be opened may hold anything.
+    """
+    with file.open("rb") as source:
+        if source.read(len(MAGIC)) != MAGIC:
+            source.seek(0)
+            return _are_in(iter(partial(source.read, BLOCK), b""), words)
+        try:
+            archive = ZipFile(source)
+            for name in archive.names:
+                with archive.opened(name) as member:
+                    if _are_in(iter(partial(member.read, BLOCK), b""), words):
+                        return True
+        except Unreadable:
+            return True
+    return False
+
+
+def _are_in(blocks: Iterator[bytes], words: tuple[str, ...]) -> bool:
     """Look for words block by block, with an overlap as long as the longest."""
     tail, longest = "", max(map(len, words))
-    with file.open("r", encoding="utf-8", errors="replace", newline="") as stream:
-        while block := stream.read(BLOCK):
-            if tells(tail + block, words):
-                return True
-            tail = block[-longest:]
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    for block in blocks:
+        text = tail + decoder.decode(block)
+        if tells(text, words):
+            return True
+        tail = text[-longest:]
     return False

@@ -1,6 +1,8 @@
-"""What stands at JSON pointers in a file: a document, or JSON lines as an array of its lines.
+"""What stands at JSON pointers in a file: a document, JSON lines as an array of its lines, or a
+ZIP file as an object of its members.
 
-Of JSON lines only those that are pointed into are parsed, so that their number is no matter.
+Of JSON lines and members only those that are pointed into are parsed, so that their number is no
+matter.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import orjson
 from bouts.formats.documents import JSON
 from bouts.formats.mending import mended
 from bouts.formats.types import Report, Unreadable
+from bouts.formats.zipped import MAGIC, ZipFile
 
 LARGEST_DOCUMENT = 20_000_000  # bytes of a document, or of one line, that is parsed for this
 
@@ -35,6 +38,10 @@ def values_at(source: BinaryIO, pointers: Collection[Pointer]) -> dict[Pointer, 
     """
     data = source.read(LARGEST_DOCUMENT + 1)
     is_all = len(data) <= LARGEST_DOCUMENT
+    if data.startswith(MAGIC):
+        if not is_all:
+            raise TooLarge
+        return _in_members(data, pointers)
     is_one_line = b"\n" not in data.strip()
     if not is_all and (is_one_line or not isinstance(_parsed(_first_line(data)), dict)):
         raise TooLarge
@@ -44,6 +51,26 @@ def values_at(source: BinaryIO, pointers: Collection[Pointer]) -> dict[Pointer, 
         found = _followed(document, pointers)
     if document is None or is_one_line:  # a single line may be either
         found = _in_lines(_lines(data, source), pointers) | found
+    return found
+
+
+def _in_members(data: bytes, pointers: Collection[Pointer]) -> dict[Pointer, Any]:
+    wanted: dict[str, list[Pointer]] = defaultdict(list)
+    for pointer in pointers:
+        if pointer:
+            wanted[pointer[0]].append(pointer)
+    found: dict[Pointer, Any] = {}
+    try:
+        archive = ZipFile(io.BytesIO(data))
+        for name in wanted.keys() & set(archive.names):
+            with archive.opened(name) as member:
+                document = member.read(LARGEST_DOCUMENT + 1)
+            if len(document) > LARGEST_DOCUMENT:
+                raise TooLarge
+            inner = _followed(_parsed(document), [pointer[1:] for pointer in wanted[name]])
+            found |= {(name, *rest): value for rest, value in inner.items()}
+    except Unreadable:
+        return {}
     return found
 
 

@@ -79,8 +79,11 @@ class _Trace:
         if not work:
             raise Unreadable("no span in it is of an agent, a model or a tool that it called")
         self._look_below()
+        work.sort(key=self._position)
+        for node in work:
+            self._clock.survey(node.start or node.stamp or "")
         self._clock.settle(self._report)
-        for node in sorted(work, key=self._position):
+        for node in work:
             yield from self._node(node)
         yield from self._room.rest()
         if self._room.unanswered:
@@ -109,7 +112,6 @@ class _Trace:
         number = -1
         if digest.work is not Work.OTHER:
             number = self._spool.add(orjson.dumps(asdict(digest), option=orjson.OPT_NON_STR_KEYS))
-            self._clock.survey(span.start or span.stamp or "")
             if digest.names:
                 self._names[digest.names] += 1
         node = _Node(
