@@ -20,7 +20,7 @@ from bouts.formats.jsonl import JsonLines, head_records
 from bouts.formats.remarks import Remarks
 from bouts.formats.telemetry.claude import Line, Talk, Usage
 from bouts.formats.telemetry.clock import Timekeeper
-from bouts.formats.telemetry.parts import mapping
+from bouts.formats.telemetry.parts import mapping, word
 from bouts.formats.telemetry.recorder import Recorder
 from bouts.formats.text import single_line
 from bouts.formats.types import Event, Kind, Report, Unreadable
@@ -103,20 +103,20 @@ class _Reading:
         seen: set[str] = set()
         awaited: set[str] = set()
         for pointer, record in self._records():
-            uuid, parent = _id(record, "uuid"), _id(record, "parentUuid")
+            uuid, parent = word(record.get("uuid")), word(record.get("parentUuid"))
             if uuid in seen:
                 continue
             if parent and parent not in seen:
                 awaited.add(parent)
             if uuid:
                 seen.add(uuid)
-            if record.get("type") in _MESSAGES | _CALLS:
+            if word(record.get("type")) in _MESSAGES | _CALLS:
                 if (stamp := record.get("timestamp")) is not None:
                     self._clock.survey(stamp)
                 self._usage.survey(mapping(record, "message"), pointer)
             if self._folder is None:
-                self._folder = _id(record, "cwd") or None
-            if version := _id(record, "version"):
+                self._folder = word(record.get("cwd")) or None
+            if version := word(record.get("version")):
                 self._report.format_version = single_line(version)[:50]
         self._late = awaited & seen
 
@@ -124,7 +124,7 @@ class _Reading:
         """Leave out what stands twice, as a resumed session repeats the one before it."""
         seen: set[str] = set()
         for record in records:
-            uuid = _id(record.value, "uuid")
+            uuid = word(record.value.get("uuid"))
             if uuid and uuid in seen:
                 self._counts["repeated"] += 1
                 continue
@@ -136,7 +136,7 @@ class _Reading:
         early: dict[str, list[_Record]] = defaultdict(list)
         count = 0
         for record in records:
-            parent = _id(record.value, "parentUuid")
+            parent = word(record.value.get("parentUuid"))
             if parent in self._late and count < MAX_EARLY:
                 early[parent].append(record)
                 count += 1
@@ -148,7 +148,7 @@ class _Reading:
             while follow:
                 here = follow.pop(0)
                 yield here
-                uuid = _id(here.value, "uuid")
+                uuid = word(here.value.get("uuid"))
                 self._late.discard(uuid)
                 freed = early.pop(uuid, [])
                 count -= len(freed)
@@ -159,7 +159,7 @@ class _Reading:
     def _record(self, record: _Record, talk: Talk) -> Iterator[Event]:
         pointer, value = record
         self._counts["records"] += 1
-        kind = value.get("type")
+        kind = word(value.get("type"))
         if kind not in _MESSAGES | _CALLS:
             if kind == "file-history-snapshot":
                 self._counts["snapshots"] += 1
@@ -172,7 +172,7 @@ class _Reading:
             pointer,
             spare_id=pointer,
             t=self._clock.seconds(value.get("timestamp"), self._remarks, pointer),
-            folder=_id(value, "cwd") or None,
+            folder=word(value.get("cwd")) or None,
             is_agents=is_side or any(value.get(name) is True for name in _NOT_THE_USERS),
             told=value.get("toolUseResult"),
         )
@@ -189,9 +189,3 @@ class _Reading:
 
 # Marks of what stands in a user's message and is not the user's.
 _NOT_THE_USERS = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")
-
-
-def _id(record: Mapping[str, Any], name: str) -> str:
-    """Return a field that is text; empty where it is none."""
-    value = record.get(name)
-    return value if isinstance(value, str) else ""

@@ -18,7 +18,7 @@ from bouts.formats.guard import guarded
 from bouts.formats.jsonl import JsonLines, Record, head_records
 from bouts.formats.remarks import Remarks
 from bouts.formats.telemetry.claude import Line, Talk, Usage, tokens_of
-from bouts.formats.telemetry.parts import mapping
+from bouts.formats.telemetry.parts import mapping, word
 from bouts.formats.telemetry.recorder import Call, Moment, Recorder
 from bouts.formats.telemetry.waiting import Step
 from bouts.formats.text import single_line
@@ -35,7 +35,7 @@ class ClaudeStreamReader:
 
     def recognises(self, head: bytes) -> bool:
         return any(
-            record.get("type") in _TYPES and "session_id" in record
+            word(record.get("type")) in _TYPES and "session_id" in record
             for record in (top_keys(head), *head_records(head))
         )
 
@@ -73,6 +73,7 @@ class _Reading:
 
     def _survey(self) -> None:
         self._report.clock = Clock.NONE
+        self._report.note("clock: none; what the agent did has no time stamps")
         for pointer, record in ((record.pointer, record.value) for record in self._lines.records()):
             match record.get("type"):
                 case "assistant":

@@ -18,7 +18,7 @@ from bouts.formats.guard import guarded
 from bouts.formats.jsonl import JsonLines, Record, head_records
 from bouts.formats.remarks import Remarks
 from bouts.formats.telemetry.codex import TotalTokens, answer_of, file_edits
-from bouts.formats.telemetry.parts import arguments_of, joined, mapping
+from bouts.formats.telemetry.parts import arguments_of, joined, mapping, word
 from bouts.formats.telemetry.recorder import Call, Moment, Recorder
 from bouts.formats.telemetry.waiting import Step, WaitingRoom
 from bouts.formats.types import Clock, Event, Kind, Report, Unreadable
@@ -49,12 +49,13 @@ class CodexExecReader:
 
     def recognises(self, head: bytes) -> bool:
         return any(
-            record.get("type") in _RECORDS for record in (top_keys(head), *head_records(head))
+            word(record.get("type")) in _RECORDS for record in (top_keys(head), *head_records(head))
         )
 
     @guarded
     def read(self, source: BinaryIO, report: Report) -> Iterator[Event]:
         report.clock = Clock.NONE
+        report.note("clock: none; the stream has no time stamps")
         reading = _Reading(report)
         for record in JsonLines(source, report).records():
             yield from reading.record(record)
@@ -109,13 +110,12 @@ class _Reading:
         self._remarks.write(self._report)
 
     def _started(self, item: Fields, pointer: str) -> Iterator[Event]:
-        if item.get("type") in _CALLS and (call_id := self._id(item)):
+        if word(item.get("type")) in _CALLS and (call_id := self._id(item)):
             call = self._calls[call_id] = self._call(item, pointer, call_id)
             yield from self._room.add(Step(Moment(None, self._thought()), pointer, [call]))
 
     def _completed(self, item: Fields, pointer: str) -> Iterator[Event]:
-        kind, text = item.get("type"), item.get("text")
-        said = text if isinstance(text, str) else ""
+        kind, said = word(item.get("type")), word(item.get("text"))
         if kind in _CALLS:
             yield from self._ended(item, pointer)
         elif kind == "reasoning":
@@ -143,7 +143,7 @@ class _Reading:
         yield from self._room.ready()
 
     def _call(self, item: Fields, pointer: str, call_id: str) -> Call:
-        kind = str(item.get("type"))
+        kind = word(item.get("type"))
         tool = _CALLS[kind] or item.get("tool")
         arguments: Any = {
             name: item[name] for name in ("command", "query", "items") if name in item

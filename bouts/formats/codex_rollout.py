@@ -34,7 +34,7 @@ from bouts.formats.telemetry.codex import (
     session_of,
     words_digest,
 )
-from bouts.formats.telemetry.parts import arguments_of, joined, mapping, text_of
+from bouts.formats.telemetry.parts import arguments_of, joined, mapping, text_of, word
 from bouts.formats.telemetry.recorder import Call, Moment, Recorder
 from bouts.formats.telemetry.waiting import MAX_WAITING, Step, WaitingRoom
 from bouts.formats.text import single_line
@@ -76,6 +76,7 @@ _SHOWN_ITEMS = {
 }
 _SPOKEN_ITEMS = frozenset({"UserMessage", "AgentMessage", "Reasoning", "Plan"})
 _DONE = frozenset({"task_complete", "turn_complete"})
+_TURN_DONE = "turn.completed"  # with the total, as `codex exec` prints it
 _ENDS = {"turn_aborted": "a turn was aborted", "error": "an error is reported"}
 _SPOKEN = frozenset(
     {"user_message", "agent_message", "agent_reasoning", "item_completed", *_DONE, *_ENDS}
@@ -94,7 +95,7 @@ class CodexRolloutReader:
 
     def recognises(self, head: bytes) -> bool:
         return any(
-            record.get("type") in _RECORDS and "payload" in record and "timestamp" in record
+            word(record.get("type")) in _RECORDS and "payload" in record and "timestamp" in record
             for record in (top_keys(head), *head_records(head))
         )
 
@@ -153,19 +154,19 @@ class _Reading:
     def _survey(self) -> None:
         for record in self._lines.records():
             value, payload = record.value, mapping(record.value, "payload")
-            match value.get("type"), payload.get("type"):
+            match value.get("type"), word(payload.get("type")):
                 case "session_meta", _:
                     self._read_meta(payload, record.pointer)
                 case "response_item", kind:
                     self._survey_stamp(value)
                     if kind in _CALLS:
-                        self._call_ids |= {_call_id(payload), _id(payload)}
+                        self._call_ids |= {_call_id(payload), word(payload.get("id"))}
                     for text in _said(payload):
                         self._words.add(words_digest(text))
                 case "event_msg", "token_count":
                     self._has_totals |= bool(mapping(payload, "info", "total_token_usage"))
                 case "event_msg", kind:
-                    if kind in _SHOWN_CALLS or kind in _SPOKEN:
+                    if kind in _SHOWN_CALLS or kind in _SPOKEN or kind == _TURN_DONE:
                         self._survey_stamp(value)
                     if kind == "user_message" or _item_type(payload) == "UserMessage":
                         self._users_words |= {words_digest(text) for text in _said(payload)}
@@ -203,7 +204,7 @@ class _Reading:
                     self._spend(self._tokens.spent(mapping(payload, "usage")))
 
     def _item(self, payload: Fields, value: Fields, pointer: str) -> Iterator[Event]:
-        kind = payload.get("type")
+        kind = word(payload.get("type"))
         if kind in ("message", "agent_message"):
             self._counts["items"] += 1
             text = joined(*_said(payload))
@@ -248,7 +249,7 @@ class _Reading:
             self._counts["repeated"] += 1
             return
         self._seen_calls.add(call_id)
-        fixed = _CALLS[str(payload.get("type"))]
+        fixed = _CALLS[word(payload.get("type"))]
         tool = fixed or payload.get("name")
         arguments = arguments_of(
             payload.get("arguments", payload.get("input", payload.get("action")))
@@ -262,7 +263,7 @@ class _Reading:
             arguments=arguments,
             pointer=pointer,
             # Of these the results do not come back as records.
-            id=call_id if payload.get("type") not in _UNANSWERED else None,
+            id=call_id if word(payload.get("type")) not in _UNANSWERED else None,
             folder=_folder_of(arguments),
         )
         t = self._time(value, pointer)
@@ -271,23 +272,23 @@ class _Reading:
     # What the program shows
 
     def _shown(self, payload: Fields, value: Fields, pointer: str) -> Iterator[Event]:
-        kind = payload.get("type")
+        kind = word(payload.get("type"))
         if kind == "token_count":
             if total := mapping(payload, "info", "total_token_usage"):
                 self._spend(self._tokens.grown(total))
             return
-        if kind == "turn.completed":
+        if kind == _TURN_DONE:
             yield from self._finish_task(payload, value, pointer)
             self._spend(self._tokens.grown(mapping(payload, "usage")))
             return
         if kind == "item_completed":
             item = mapping(payload, "item")
-            kind = _SHOWN_ITEMS.get(str(item.get("type")), kind)
+            kind = _SHOWN_ITEMS.get(word(item.get("type")), kind)
             payload = {"call_id": item.get("id"), **item} if kind != "item_completed" else payload
         if kind in _SHOWN_CALLS:
-            yield from self._shown_call(payload, str(kind), value, pointer)
+            yield from self._shown_call(payload, kind, value, pointer)
         elif kind in _SPOKEN:
-            yield from self._spoken(payload, str(kind), value, pointer)
+            yield from self._spoken(payload, kind, value, pointer)
 
     def _shown_call(
         self, payload: Fields, kind: str, value: Fields, pointer: str
@@ -404,18 +405,11 @@ class _Reading:
 
 
 def _call_id(payload: Fields) -> str:
-    call_id = payload.get("call_id", payload.get("callId"))
-    return call_id if isinstance(call_id, str) else ""
+    return word(payload.get("call_id", payload.get("callId")))
 
 
-def _id(payload: Fields) -> str:
-    item_id = payload.get("id")
-    return item_id if isinstance(item_id, str) else ""
-
-
-def _item_type(payload: Fields) -> str | None:
-    kind = mapping(payload, "item").get("type")
-    return kind if isinstance(kind, str) else None
+def _item_type(payload: Fields) -> str:
+    return word(mapping(payload, "item").get("type"))
 
 
 def _folder_of(arguments: Any) -> str | None:

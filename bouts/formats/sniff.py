@@ -10,12 +10,12 @@ from bouts.formats.auditd import AuditdReader
 from bouts.formats.bandit import BanditReader
 from bouts.formats.bencher import BencherReader
 from bouts.formats.benchmarkdotnet import BenchmarkDotNetReader
-from bouts.formats.criterion import CriterionReader
-from bouts.formats.ctrf import CtrfReader
 from bouts.formats.claude_code import ClaudeCodeReader
 from bouts.formats.claude_stream import ClaudeStreamReader
 from bouts.formats.codex_exec import CodexExecReader
 from bouts.formats.codex_rollout import CodexRolloutReader
+from bouts.formats.criterion import CriterionReader
+from bouts.formats.ctrf import CtrfReader
 from bouts.formats.diff import DiffReader
 from bouts.formats.falco import FalcoReader
 from bouts.formats.gemini_cli import GeminiCliReader
@@ -25,10 +25,10 @@ from bouts.formats.gvisor import GvisorReader
 from bouts.formats.harbor_reward import HarborRewardReader
 from bouts.formats.harbor_trial import HarborTrialReader
 from bouts.formats.hyperfine import HyperfineReader
-from bouts.formats.iptables import IptablesReader
-from bouts.formats.jmh import JmhReader
 from bouts.formats.inspect_eval import InspectEvalReader
 from bouts.formats.inspect_json import InspectJsonReader
+from bouts.formats.iptables import IptablesReader
+from bouts.formats.jmh import JmhReader
 from bouts.formats.junit import JUnitReader
 from bouts.formats.mini_swe_agent import MiniSweAgentReader
 from bouts.formats.nunit import NUnitReader

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import orjson
 
 from bouts.formats.telemetry.contents import Copy, Delete, Edit, Write
-from bouts.formats.telemetry.parts import mapping, text_of, token_count
+from bouts.formats.telemetry.parts import mapping, text_of, token_count, word
 from bouts.formats.telemetry.patches import patch_edits
 
 Fields = Mapping[str, Any]
@@ -98,7 +98,7 @@ def _ending(shown: Fields) -> Fields:
     ending = {name: shown[name] for name in ("exit_code", "success") if name in shown}
     if "changes" in shown and shown.get("status") == "completed":
         ending["success"] = True
-    is_failed = shown.get("status") in _FAILED or bool(mapping(shown, "error"))
+    is_failed = word(shown.get("status")) in _FAILED or bool(mapping(shown, "error"))
     return {**ending, "is_error": True} if is_failed and not ending else ending
 
 

@@ -23,7 +23,7 @@ from typing import Any
 from bouts.formats.documents import Document
 from bouts.formats.remarks import Remarks
 from bouts.formats.telemetry.clock import Timekeeper
-from bouts.formats.telemetry.parts import arguments_of, joined, mapping, text_of, token_count
+from bouts.formats.telemetry.parts import arguments_of, joined, mapping, text_of, token_count, word
 from bouts.formats.telemetry.recorder import Call, Moment, Recorder
 from bouts.formats.telemetry.spool import Spool
 from bouts.formats.telemetry.waiting import Step, WaitingRoom
@@ -113,7 +113,7 @@ class Samples:
 
     def _survey_stamp(self, of_event: Fields) -> None:
         """Take note of the stamp of what becomes an event of ours: of steps, not of spans."""
-        if of_event.get("event") in _SPOKEN and (stamp := of_event.get("stamp")) is not None:
+        if word(of_event.get("event")) in _SPOKEN and (stamp := of_event.get("stamp")) is not None:
             self._clock.survey(stamp)
 
     def _attach(self, key: str, text: str) -> None:
@@ -187,7 +187,7 @@ class Samples:
             yield self._recorder.message(Moment(t, self._input), pointer, by_user=True)
 
     def _event(self, event: Fields, pointer: str, nested: int) -> Iterator[Event]:
-        kind = event.get("event")
+        kind = word(event.get("event"))
         if kind in _SPOKEN:
             stamp = event.get("timestamp")
             t = self._clock.seconds(stamp, self._remarks, pointer)

@@ -25,6 +25,11 @@ def text_of(written: Any) -> str:
     return "\n".join(texts)
 
 
+def word(written: Any) -> str:
+    """Return what is text, such as the name of a kind; empty for all else."""
+    return written if isinstance(written, str) else ""
+
+
 def arguments_of(written: Any) -> Any:
     """Return arguments that are JSON in a string as the object that they mean."""
     if not isinstance(written, str):

@@ -73,6 +73,14 @@ SAMPLES: dict[str, list[bytes]] = {
     **{
         format: [(FIXTURES / name).read_bytes() for name in names]
         for format, names in {
+            "claude-code": ("claude-code.jsonl",),
+            "claude-stream": ("claude-stream.jsonl",),
+            "codex-exec": ("codex-exec.jsonl",),
+            "codex-rollout": ("codex-rollout.jsonl",),
+            "inspect-eval": ("inspect.eval",),
+            "inspect-json": ("inspect.json",),
+            "openinference": ("openinference.otlp.json", "openinference.jsonl"),
+            "otel-genai": ("genai.otlp.json", "genai-before.otlp.jsonl", "genai.jsonl"),
             "ctrf": ("ctrf-pytest-0.3.json", "ctrf-pytest-rerun.json", "ctrf-jest.json"),
             "pytest-json-report": ("pytest-json-report.json", "pytest-json-report-rerun.json"),
             "swebench-run": ("swebench-run.json",),

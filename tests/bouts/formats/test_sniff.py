@@ -27,6 +27,14 @@ SAMPLES = {
     **{
         format: (FIXTURES / name).read_bytes()
         for format, name in {
+            "claude-code": "claude-code.jsonl",
+            "claude-stream": "claude-stream.jsonl",
+            "codex-exec": "codex-exec.jsonl",
+            "codex-rollout": "codex-rollout.jsonl",
+            "inspect-eval": "inspect.eval",
+            "inspect-json": "inspect.json",
+            "openinference": "openinference.otlp.json",
+            "otel-genai": "genai.otlp.json",
             "ctrf": "ctrf-pytest.json",
             "pytest-json-report": "pytest-json-report.json",
             "swebench-run": "swebench-run.json",

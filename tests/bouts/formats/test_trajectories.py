@@ -184,7 +184,7 @@ def test_events_are_numbered_from_one(story: Story) -> None:
 LARGE = 50_000_000  # bytes
 MORE_MEMORY = 64_000_000
 
-_MEASURE = """
+MEASURE = """
 import json, resource, sys
 from bouts.formats.sniff import HEAD_BYTES, find_reader
 from bouts.formats.types import Kind, Report
@@ -235,7 +235,7 @@ def test_a_trajectory_of_50_mb_is_read_in_bounded_memory(file: str, tmp_path: Pa
     small, large = tmp_path / "small", tmp_path / "large"
     small.write_bytes(repeated(data, 5_000_000))
     large.write_bytes(repeated(data, LARGE))
-    command = [sys.executable, "-c", _MEASURE, str(small), str(large)]
+    command = [sys.executable, "-c", MEASURE, str(small), str(large)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     (few, before), (many, after) = (map(int, line.split()) for line in done.stdout.splitlines())
     assert 0 < few <= many
