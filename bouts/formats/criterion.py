@@ -22,6 +22,7 @@ NANOSECOND = 1e-9
 
 _MEDIANS = ("median", "Median")  # the second is what versions up to 0.3 wrote
 _DEVIATIONS = ("std_dev", "StdDev")
+_MEASURED = frozenset({"sampling_mode", "iters", "times"})
 _UNNAMED = "the file does not name its benchmark: its folder does"
 
 
@@ -32,7 +33,7 @@ class CriterionReader:
 
     def recognises(self, head: bytes) -> bool:
         keys = top_keys(head).keys()
-        if keys >= {"iters", "times"}:
+        if "iters" in keys and keys <= _MEASURED:
             return True
         is_estimate = bool(keys & {"mean", "Mean"}) and b'"point_estimate"' in head
         # Numbers of iterations and times, as versions up to 0.3 wrote them.

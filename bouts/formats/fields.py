@@ -15,20 +15,20 @@ _NOTHING: Record = {}
 def inner(record: object, *names: str) -> Record:
     """Follow names down through objects; empty where there is none."""
     for name in names:
-        record = record.get(name) if isinstance(record, Mapping) else None
-    return record if isinstance(record, Mapping) else _NOTHING
+        record = record.get(name) if isinstance(record, dict) else None
+    return record if isinstance(record, dict) else _NOTHING
 
 
 def items(record: object, name: str) -> list[Any]:
     """Return the list of that name; empty where there is none."""
-    value = record.get(name) if isinstance(record, Mapping) else None
+    value = record.get(name) if isinstance(record, dict) else None
     return value if isinstance(value, list) else []
 
 
 def text(record: object, *names: str) -> str:
     """Return the first of these fields that is text with something in it; else nothing."""
     for name in names:
-        value = record.get(name) if isinstance(record, Mapping) else None
+        value = record.get(name) if isinstance(record, dict) else None
         if isinstance(value, str) and value.strip():
             return value
     return ""

@@ -17,9 +17,11 @@ from typing import BinaryIO, ClassVar, NamedTuple
 
 from bouts.formats.documents import Document, top_keys
 from bouts.formats.guard import guarded
-from bouts.formats.tally import MAX_CASES, Tally, whole_numbers
+from bouts.formats.tally import Tally, whole_numbers
 from bouts.formats.text import shorten_id
 from bouts.formats.types import Kind, Outcome, Report, TestResult, Unreadable
+
+MAX_INSTANCES = 100_000
 
 
 class _Rule(NamedTuple):
@@ -91,8 +93,9 @@ class SwebenchRunReader:
                 name = shorten_id(value)
                 found[_RULES[_RANKS[pattern]].list] += 1
                 ranks[name] = min(ranks.get(name, len(_RULES)), _RANKS[pattern])
-                if len(ranks) > MAX_CASES:
-                    raise Unreadable(f"more instances than MAX_CASES = {MAX_CASES:,}", pointer)
+                if len(ranks) > MAX_INSTANCES:
+                    limit = f"MAX_INSTANCES = {MAX_INSTANCES:,}"
+                    raise Unreadable(f"more instances than {limit}", pointer)
         if not ranks:
             raise Unreadable("no instance in it: no evidence")
         for name, rank in ranks.items():

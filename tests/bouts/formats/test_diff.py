@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -11,11 +12,12 @@ from unidiff import PatchSet
 
 from bouts.formats import diff
 from bouts.formats.diff import DiffReader
+from bouts.formats.text import single_line
 from bouts.formats.types import DiffLine, FileChange, Report, Unreadable
 from tests.bouts.formats.reading import FIXTURES, notes, read
 
 
-def changes(document: str | bytes) -> list[FileChange]:
+def changes(document: str | bytes | Path) -> list[FileChange]:
     return read(DiffReader(), document)[0]
 
 
@@ -233,6 +235,67 @@ def test_a_file_without_a_name_is_refused() -> None:
         changes(git("diff --git a b c d e", "new file mode 100644"))
 
 
+def test_awkward_names_and_lines_count_as_git_counts_them() -> None:
+    fields = iter((FIXTURES / "git-awkward.numstat").read_bytes().split(b"\0")[:-1])
+    expected: dict[str, tuple[int, int]] = {}
+    for field in fields:
+        *numbers, name = field.split(b"\t", 2)
+        if not name:  # of a rename or copy both names follow
+            next(fields)
+            name = next(fields)
+        added, removed = (int(number.replace(b"-", b"0")) for number in numbers)
+        expected[single_line(name.decode(errors="replace"))] = (added, removed)
+    found: dict[str, tuple[int, int]] = {}
+    for change in changes(FIXTURES / "git-awkward.diff"):
+        # What becomes a file from a link stands there as gone and as new.
+        added, removed = found.get(change.path, (0, 0))
+        found[change.path] = (added + change.added, removed + change.removed)
+    assert found == expected
+    assert {"tab␉name", "new␊line", 'q"uote', "back\\slash", "latin-�", "trail "} <= set(found)
+
+
+# svn
+
+
+@pytest.mark.parametrize("name", ["svn.diff", "svn-git.diff"])
+def test_what_svn_wrote_is_each_file_once(name: str) -> None:
+    found, report = read(DiffReader(), FIXTURES / name)
+    # An empty new file has no line of its own but in git's way; neither has a copy with svn.
+    is_git = name == "svn-git.diff"
+    assert [(change.path, change.status, change.added, change.removed) for change in found] == [
+        ("added.txt", "added", 1, 0),
+        ("b.bin", "modified", 0, 0),
+        ("empty.txt", "added" if is_git else "modified", 0, 0),
+        ("gone.txt", "deleted", 0, 1),
+        ("kept.txt", "modified", 1, 1),
+        ("new.txt", "renamed" if is_git else "modified", 1, 1),
+        ("old.txt", "deleted", 0, 4),
+        ("two words.txt", "modified", 1, 1),
+    ]
+    assert [change.path for change in found if change.binary] == ["b.bin"]
+    assert found[5].old_path == ("old.txt" if is_git else None)
+    assert not report.notes
+
+
+@pytest.mark.parametrize("name", ["svn.diff", "svn-git.diff"])
+def test_a_propertys_own_hunk_is_no_part_of_the_file(name: str) -> None:
+    kept = next(change for change in changes(FIXTURES / name) if change.path == "kept.txt")
+    (hunk,) = kept.hunks
+    assert [(line.sign, line.text) for line in hunk.lines] == [
+        (" ", "one"),
+        ("-", "two"),
+        ("+", "2"),
+        (" ", "three"),
+    ]
+
+
+def test_an_index_line_stands_for_its_file_until_another_line_names_it() -> None:
+    lone = git("Index: a.txt", "=" * 67, "Index: b.txt", "=" * 67)
+    assert [change.path for change in changes(lone)] == ["a.txt", "b.txt"]
+    named = git("Index: a.txt", "=" * 67) + edit("-1", "+2", old="a.txt", new="a.txt")
+    assert [change.path for change in changes(named)] == ["a.txt"]
+
+
 # Hunks
 
 
@@ -248,6 +311,16 @@ def test_a_hunk_that_breaks_off_is_refused_with_what_is_missing() -> None:
 def test_a_hunk_that_goes_on_too_long_is_refused() -> None:
     with pytest.raises(Unreadable, match=r"longer than its header says \(line 6\)"):
         changes(edit("-a", "+b", "+c"))
+
+
+def test_a_hunk_that_goes_on_after_a_newline_mark_is_refused() -> None:
+    with pytest.raises(Unreadable, match=r"longer than its header says \(line 7\)"):
+        changes(edit("-a", "+b", "\\ No newline at end of file", "+c"))
+
+
+def test_a_mark_that_follows_no_hunk_is_none() -> None:
+    change = only(edit("-a", "+b") + "\n\\ not a mark\n")
+    assert [line.sign for line in change.hunks[0].lines] == ["-", "+"]
 
 
 def test_a_trimmed_empty_line_is_context() -> None:

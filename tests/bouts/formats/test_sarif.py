@@ -112,6 +112,30 @@ def test_rules_of_an_extension_are_found_by_index_and_by_id() -> None:
     assert only({"ruleId": "Y"}, extensions=extensions).level == "error"
 
 
+@pytest.mark.parametrize(
+    "named", [{"name": "second"}, {"guid": "g-2"}, {"guid": "?", "name": "second"}]
+)
+def test_an_extension_is_meant_by_its_name_or_guid_as_well(named: dict[str, str]) -> None:
+    extensions = [
+        {"name": "first", "guid": "g-1", "rules": [{"id": "X"}]},
+        {
+            "name": "second",
+            "guid": "g-2",
+            "rules": [{"id": "Y", "defaultConfiguration": {"level": "error"}}],
+        },
+    ]
+    rules = [{"id": "of the driver", "defaultConfiguration": {"level": "note"}}]
+    reference = {"rule": {"index": 0, "toolComponent": named}, "ruleId": None}
+    finding = only(reference, extensions=extensions, rules=rules)
+    assert (finding.rule, finding.level) == ("Y", "error")
+
+
+def test_an_id_may_refine_a_rule_by_several_steps() -> None:
+    rules = [{"id": "CA1", "defaultConfiguration": {"level": "error"}}]
+    assert only({"ruleId": "CA1/a/b"}, rules=rules).level == "error"
+    assert only({"ruleId": "/CA1"}, rules=rules).level == "warning"
+
+
 def test_a_result_without_any_rule_is_a_finding_all_the_same() -> None:
     assert only({"ruleId": None}).rule == "(no rule)"
     assert only({"ruleId": None, "ruleIndex": -1}, rules=[{"id": "R"}]).rule == "(no rule)"

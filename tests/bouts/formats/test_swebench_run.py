@@ -82,6 +82,12 @@ def test_totals_that_disagree_and_names_that_are_none_are_noted() -> None:
     assert "an instance without a name (2 times) [/resolved_ids/1]" in notes(report)
 
 
+def test_a_number_of_instances_is_refused_with_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bouts.formats.swebench_run.MAX_INSTANCES", 1)
+    with pytest.raises(Unreadable, match=r"MAX_INSTANCES = 1 \(/resolved_ids/1\)"):
+        outcomes(resolved_ids=["a", "b"])
+
+
 @pytest.mark.parametrize("document", [run_file(), run_file(resolved_ids=[]), "{}", "[]"])
 def test_a_report_without_instances_is_unreadable(document: str) -> None:
     with pytest.raises(Unreadable, match="no instance in it"):
