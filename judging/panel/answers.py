@@ -452,6 +452,10 @@ def _quoted(value: Any) -> str:
 # Holding an answer against its form
 
 
+# A field that is not there: its object has said so. One that is null is there, and wrong.
+_MISSING: Any = object()
+
+
 class _Reader:
     """Reads one answer and gathers every fault in it."""
 
@@ -465,9 +469,9 @@ class _Reader:
         names += ["criteria"] * bool(form.criteria)
         names += ["findings"] * (form.judge is Judge.INTEGRITY)
         whole = self._object("answer", said, names)
-        grades = self._grades(whole.get("criteria")) if "criteria" in names else ()
-        proposals = self._proposals(whole.get("findings")) if "findings" in names else ()
-        rationale = self._words("summary", whole.get("summary"))
+        grades = self._grades(whole.get("criteria", _MISSING)) if "criteria" in names else ()
+        proposals = self._proposals(whole.get("findings", _MISSING)) if "findings" in names else ()
+        rationale = self._words("summary", whole.get("summary", _MISSING))
         if self._faults:
             return Invalid(tuple(self._faults[:MOST_FAULTS]))
         return Answer(tuple(grades), tuple(proposals), rationale)
@@ -489,13 +493,17 @@ class _Reader:
                     Grade(
                         criterion=name,
                         level=level if is_level else 0,
-                        rationale=self._words(f"{name}.rationale", entry.get("rationale")),
-                        evidence=self._ids(f"{name}.evidence", entry.get("evidence")),
+                        rationale=self._words(
+                            f"{name}.rationale", entry.get("rationale", _MISSING)
+                        ),
+                        evidence=self._ids(f"{name}.evidence", entry.get("evidence", _MISSING)),
                     )
                 )
         return grades
 
     def _proposals(self, said: Any) -> list[Proposal]:
+        if said is _MISSING:
+            return []
         if not isinstance(said, list):
             self._fault(f"findings: found {_quoted(said)}, expected a list")
             return []
@@ -506,24 +514,30 @@ class _Reader:
 
     def _proposal(self, where: str, said: Any) -> Proposal:
         entry = self._object(where, said, ("trigger", "note", "evidence", "confidence"))
-        trigger, confidence = entry.get("trigger"), entry.get("confidence")
-        ids = self._ids(f"{where}.evidence", entry.get("evidence"))
+        trigger = entry.get("trigger", _MISSING)
+        confidence = entry.get("confidence", _MISSING)
+        ids = self._ids(f"{where}.evidence", entry.get("evidence", _MISSING))
         if not isinstance(trigger, str) or trigger not in self._form.triggers:
-            self._fault(f"{where}.trigger: {_quoted(trigger)} is none that was asked for")
+            if trigger is not _MISSING:
+                self._fault(f"{where}.trigger: {_quoted(trigger)} is none that was asked for")
             trigger = ""
-        elif not self._sorts(ids) & set(self._form.triggers[trigger]):
+        elif ids and not self._sorts(ids) & set(self._form.triggers[trigger]):
             wanted = " or ".join(self._form.triggers[trigger])
             self._fault(f"{where}.evidence: {trigger} must cite at least one item of {wanted}")
         if not isinstance(confidence, str) or confidence not in set(Confidence):
-            self._fault(f"{where}.confidence: found {_quoted(confidence)}, expected high or low")
+            if confidence is not _MISSING:
+                found = _quoted(confidence)
+                self._fault(f"{where}.confidence: found {found}, expected high or low")
             confidence = Confidence.LOW
-        note = self._words(f"{where}.note", entry.get("note"))
+        note = self._words(f"{where}.note", entry.get("note", _MISSING))
         return Proposal(trigger, Confidence(confidence), note, ids)
 
     def _sorts(self, ids: Iterable[str]) -> set[str]:
         return {self._form.evidence[id] for id in ids}
 
     def _object(self, where: str, said: Any, names: Sequence[str]) -> Mapping[str, Any]:
+        if said is _MISSING:
+            return {}
         if not isinstance(said, dict):
             self._fault(f"{where}: found {_quoted(said)}, expected an object")
             return {}
@@ -534,8 +548,8 @@ class _Reader:
         return said
 
     def _words(self, where: str, said: Any) -> str:
-        if said is None:
-            return ""  # missing, and said to be
+        if said is _MISSING:
+            return ""
         if not isinstance(said, str) or not said.strip():
             self._fault(f"{where}: found {_quoted(said)}, expected words")
             return ""
@@ -545,7 +559,7 @@ class _Reader:
         return visible(said)
 
     def _ids(self, where: str, said: Any) -> tuple[str, ...]:
-        if said is None:
+        if said is _MISSING:
             return ()
         if not isinstance(said, list) or not said:
             self._fault(f"{where}: found {_quoted(said)}, expected a list with ids in it")

@@ -58,6 +58,11 @@ class Cleaner:
         """Whether a text names or quotes a hidden test."""
         return bool(self._hidden_words) and tells(text, self._hidden_words)
 
+    def tells_a_name(self, text: str) -> bool:
+        """Whether one of the names stands in a text, however it is spelt."""
+        names = self._names
+        return names is not None and bool(names.search(text) or names.search(spelled_out(text)))
+
     def __call__(self, text: str, limit: int) -> str:
         """Return a text as a model may read it, of about ``limit`` characters at most.
 

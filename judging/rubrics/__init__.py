@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from bouts.rules import Judge
+
 FOLDER = Path(__file__).parent
 
 
@@ -110,3 +112,8 @@ def rubric(judge: str, version: str) -> Rubric:
         ),
         digest=hashlib.sha256(data).hexdigest(),
     )
+
+
+def sheet(judge: str, version: str) -> Rubric | Questions:
+    """Return what a model is asked by this judge: levels of criteria, or what to look for."""
+    return questions(version) if judge == Judge.INTEGRITY else rubric(judge, version)
