@@ -246,29 +246,41 @@ class _Reading:
         here = len(self._levels) - 1
         if depth > max(here + 1, MAX_DEPTH):
             return False
-        if bail_out := _BAIL_OUT.fullmatch(text):
-            self._levels[0].bailed_out = bail_out[1].strip()
-            return True
-        if subtest := _SUBTEST.fullmatch(text):
-            self._announce(depth, _unescaped(subtest[1] or "").strip(), line)
-            return True
-        if text.startswith("#") or text.startswith("pragma "):
-            return text.startswith("pragma ")
-        if text.rstrip() == "}" and depth == here - 1:
-            return self._close_buffered()
-        version, plan, point = (each.fullmatch(text) for each in (_VERSION, _PLAN, _POINT))
-        if not (version or plan or point):
-            return False
-        if point and depth > here and point[2] is None:
-            return False  # words of a program, rather than a subtest
-        self._go_to(depth, line)
-        if version:
-            self._begin(version[1], depth, line)
-        elif plan:
-            self._plan(plan, self._levels[depth], line)
-        elif point:
-            self._add(point, depth, line)
+        match text[0]:
+            case "o" | "n":
+                point = _POINT.fullmatch(text)
+                # Without a number it may be words of a program, rather than a subtest.
+                if not point or (depth > here and point[2] is None):
+                    return False
+                self._go_to(depth, line)
+                self._add(point, depth, line)
+            case "#":
+                subtest = _SUBTEST.fullmatch(text)
+                if not subtest:
+                    return False
+                self._announce(depth, _unescaped(subtest[1] or "").strip(), line)
+            case "B" | "b":
+                bail_out = _BAIL_OUT.fullmatch(text)
+                if not bail_out or depth > here + 1:
+                    return False
+                self._levels[0].bailed_out = bail_out[1].strip()
+            case "}":
+                return text.rstrip() == "}" and depth == here - 1 and self._close_buffered()
+            case "p":
+                return text.startswith("pragma ")
+            case _:
+                return self._take_frame(depth, text, line)
         return True
+
+    def _take_frame(self, depth: int, text: str, line: int) -> bool:
+        """Take a version or a plan; tell whether the line is one."""
+        if plan := _PLAN.fullmatch(text):
+            self._go_to(depth, line)
+            self._plan(plan, self._levels[depth], line)
+        elif version := _VERSION.fullmatch(text):
+            self._go_to(depth, line)
+            self._begin(version[1], depth, line)
+        return bool(plan or version)
 
     def _announce(self, depth: int, name: str, line: int) -> None:
         """Take the name of a subtest: of the one below, or of its own where none was named yet.
@@ -345,8 +357,9 @@ class _Reading:
     def _made(self, level: _Level, found: re.Match[str], rest: str, line: int) -> _Point:
         """Return the point of a line, counted in its level."""
         outcome = Outcome.FAILED if found[1] else Outcome.PASSED
-        directive = _DIRECTIVE.search(rest)
-        comment = _COMMENT.search(rest)
+        is_commented = "#" in rest
+        directive = _DIRECTIVE.search(rest) if is_commented else None
+        comment = _COMMENT.search(rest) if is_commented else None
         description = rest[: comment.start()] if comment else rest
         point = _Point(level, line, outcome, _unescaped(description).strip())
         if directive:
@@ -485,9 +498,11 @@ def _result(point: _Point) -> TestResult:
     if is_todo and outcome is not Outcome.PASSED:
         outcome = Outcome.SKIPPED
     fields = point.fields
-    file, line = _place(fields)
-    milliseconds = fields.get("duration_ms", "")
-    seconds = float(milliseconds) / 1000 if _MILLISECONDS.fullmatch(milliseconds) else point.seconds
+    file, line = _place(fields) if fields else (None, None)
+    milliseconds = fields.get("duration_ms")
+    seconds = point.seconds
+    if milliseconds and _MILLISECONDS.fullmatch(milliseconds):
+        seconds = float(milliseconds) / 1000
     log = point.log.text().strip() if point.log else ""
     said = fields.get("message") or fields.get("error") or point.said
     message = point.reason or (said if point.outcome is not Outcome.PASSED else "")
@@ -497,7 +512,7 @@ def _result(point: _Point) -> TestResult:
         duration_s=seconds,
         message=shorten(message, MESSAGE_LIMIT),
         log=shorten(log, LOG_LIMIT),
-        severity=_severity(fields.get("severity")),
+        severity=_severity(fields["severity"]) if "severity" in fields else None,
         file=single_line(file)[:1000] if file else None,
         line=line,
     )
@@ -510,14 +525,14 @@ def _place(fields: dict[str, str]) -> tuple[str | None, int | None]:
     return file, whole(fields.get("line") or fields.get("lineNumber")) if file else None
 
 
-def _severity(written: str | None) -> str | None:
+def _severity(written: str) -> str | None:
     """Return a severity as challenges know it; TAP's own "fail" and "comment" are none."""
     severity = stated_severity("severity", written)
     return severity if severity in {"critical", "high", "medium", "low"} else None
 
 
 def _unescaped(text: str) -> str:
-    return _ESCAPED.sub(r"\1", text)
+    return _ESCAPED.sub(r"\1", text) if "\\" in text else text
 
 
 def _unquoted(value: str) -> str:
