@@ -32,6 +32,8 @@ from bouts.formats.types import Event, Report, Unreadable
 Fields = Mapping[str, Any]
 
 MAX_ATTACHMENTS = 200_000
+# Of attachments put in their places, all together: a few bytes may name a large one each time.
+MAX_RESOLVED_BYTES = 256 * 1024 * 1024
 MAX_NESTED = 8  # of events within events and of values within arguments
 LARGEST_WORKING_START_S = 3600.0  # of a sample's first event, which is to be near 0
 
@@ -67,6 +69,7 @@ class Samples:
         self._counts: Counter[str] = Counter(samples=0)
         self._attachments = attachments
         self._numbers: dict[str, int] = {}  # of attachments, by their hash
+        self._resolved_bytes = 0
         self._with_events: set[str] = set()
         self._recorder = Recorder()
         self._sample = ""
@@ -364,12 +367,20 @@ class Samples:
         if isinstance(value, str):
             named = _ATTACHMENT.fullmatch(value)
             number = self._numbers.get(named[1]) if named else None
-            return value if number is None else self._attachments.get(number).decode()
+            return value if number is None else self._attached(number)
         if isinstance(value, list) and nested:
             return [self._resolved(item, nested - 1) for item in value]
         if isinstance(value, dict) and nested:
             return {key: self._resolved(item, nested - 1) for key, item in value.items()}
         return value
+
+    def _attached(self, number: int) -> str:
+        text = self._attachments.get(number)
+        self._resolved_bytes += len(text)
+        if self._resolved_bytes > MAX_RESOLVED_BYTES:
+            limit = f"MAX_RESOLVED_BYTES = {MAX_RESOLVED_BYTES:,}"
+            raise Unreadable(f"attachments are named for more text than {limit}", self._sample)
+        return text.decode()
 
 
 _SPOKEN = frozenset({"sample_init", "model", "tool", "error", "sample_limit", "input"})

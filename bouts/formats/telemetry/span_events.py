@@ -29,7 +29,7 @@ from bouts.formats.telemetry.waiting import Step, WaitingRoom
 from bouts.formats.types import Event, Report, Unreadable
 
 MAX_SPANS = 500_000
-MAX_DEPTH = 200  # of the tree, how far up is looked
+MAX_DEPTH = 64  # of the tree, how far up is looked
 
 
 @dataclass(slots=True)
@@ -136,13 +136,14 @@ class _Trace:
                 self._shown_tools.add(digest.tool)
 
     def _above(self, node: _Node) -> Iterator[_Node]:
-        """Yield the spans around one, the nearest first."""
+        """Yield the spans around one, the nearest first; one that is around itself ends it."""
+        here = node
         for _ in range(MAX_DEPTH):
-            above = self._by_id.get(node.parent)
+            above = self._by_id.get(here.parent)
             if above is None or above is node:
                 return
             yield above
-            node = above
+            here = above
 
     def _look_below(self) -> None:
         for node in self._nodes:

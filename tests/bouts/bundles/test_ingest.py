@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import json
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -137,6 +140,31 @@ def test_files_that_tell_of_hidden_tests_are_marked(tmp_path: Path) -> None:
     quotes = {a.path: a.facts["quotes_hidden"] for a in bundle.artifacts.all()}
     assert quotes["notes.md"] and quotes["hidden-1.xml"] and quotes["hidden-1.log"]
     assert not quotes["ok.md"] and not quotes["static-1.xml"]
+
+
+def packed(text: str) -> bytes:
+    """An Inspect log whose member says this, so that the bytes of the file do not."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("_journal/start.json", json.dumps({"padding": "x" * 500}))
+        archive.writestr("samples/1_epoch_1.json", json.dumps({"input": text}))
+    return written.getvalue()
+
+
+def test_what_is_packed_in_a_log_tells_of_hidden_tests_too(tmp_path: Path) -> None:
+    told = {
+        "told.eval": ("telemetry", packed(f"I read {CANARY}_key. " * 20)),
+        "fine.eval": ("telemetry", packed("I read nothing. " * 20)),
+        "cut.eval": ("telemetry", packed("I read nothing. " * 20)[:-30]),
+    }
+    assert CANARY.encode() not in told["told.eval"][1]
+    bundle = store(tmp_path, files=told)
+    quotes = {a.path: a.facts["quotes_hidden"] for a in bundle.artifacts.all()}
+    assert {path: quotes[path] for path in told} == {
+        "told.eval": True,
+        "fine.eval": False,
+        "cut.eval": True,  # what cannot be opened may hold anything
+    }
 
 
 def test_what_a_hidden_failure_said_is_a_secret_too(tmp_path: Path) -> None:

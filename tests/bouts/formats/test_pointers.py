@@ -9,6 +9,7 @@ import pytest
 
 from bouts.formats import pointers
 from bouts.formats.pointers import TooLarge, values_at
+from tests.bouts.formats.reading import FIXTURES
 
 
 def at(data: bytes, *tokens: str) -> object:
@@ -59,3 +60,22 @@ def test_lines_may_be_many_and_a_document_not(monkeypatch: pytest.MonkeyPatch) -
     for data in (b'{"a": 1, "b": 2}', b'{\n"a": 1,\n "b": 2\n}', b'{"a": 1}\n{"a": 1, "b": 22}'):
         with pytest.raises(TooLarge):
             at(data, "1")
+
+
+def test_a_zip_file_is_an_object_of_its_members() -> None:
+    data = (FIXTURES / "inspect.eval").read_bytes()
+    member = "samples/calc_epoch_1.json"
+    assert at(data, member, "input") == "Write calc.add and its tests"
+    assert at(data, "header.json", "status") == "success"
+    assert at(data, member, "no such key") == at(data, "x") == at(data) == "nothing"
+    assert at(data[:-50], member, "input") == "nothing"
+
+
+def test_of_a_zip_file_neither_it_nor_a_member_may_be_too_large(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = (FIXTURES / "inspect.eval").read_bytes()
+    for largest in (1_000, len(data) + 1):
+        monkeypatch.setattr(pointers, "LARGEST_DOCUMENT", largest)
+        with pytest.raises(TooLarge):
+            at(data, "samples/calc_epoch_1.json", "input")
