@@ -8,6 +8,9 @@ How steps become events
 
 ``seq`` counts events from 1 in the order of the file; anchors point at it (``event:SEQ``).
 
+- A step that names a subagent whose trajectory is embedded is followed by that one's events, once.
+  A trajectory in another file is not opened, nor is one shown that no step names: its place in
+  the order is unknown.
 - A step without tool calls is one event: ``start`` for the first step of the user, else a
   ``message``. A step with ``is_copied_context`` repeats an earlier file and gives none.
 - A step with tool calls is one event a call. A call that edits several files is one event a
@@ -50,6 +53,8 @@ What else an event carries
   are what ``extra.before_sha256`` and ``extra.after_sha256`` say.
 - Paths are relative to ``cwd`` in the ``extra`` of the agent or the file, where it is given.
 - ``raw`` is the JSON pointer of the call or step.
+- Tokens are those of the step; ``final_metrics``, which hold those of subagents too, are kept as
+  they are told and added to nothing.
 """
 
 from __future__ import annotations
@@ -65,8 +70,9 @@ from bouts.formats.documents import Document, top_keys
 from bouts.formats.guard import guarded
 from bouts.formats.remarks import Remarks
 from bouts.formats.telemetry.clock import Timekeeper
-from bouts.formats.telemetry.parts import arguments_of, is_number, text_of, token_count
+from bouts.formats.telemetry.parts import arguments_of, is_number, mapping, text_of, token_count
 from bouts.formats.telemetry.recorder import Call, Moment, Recorder
+from bouts.formats.telemetry.subagents import Subagents
 from bouts.formats.text import single_line
 from bouts.formats.types import Event, Kind, Report, Unreadable
 
@@ -80,23 +86,42 @@ _SOURCES = ("system", "user", "agent")
 
 # What each object may hold; everything else belongs into its `extra`.
 _FIELDS = {
-    "step": frozenset(
+    "a step": frozenset(
         {
             *("step_id", "timestamp", "source", "model_name", "reasoning_effort", "message"),
             *("reasoning_content", "tool_calls", "observation", "metrics", "is_copied_context"),
             *("llm_call_count", "extra"),
         }
     ),
-    "tool call": frozenset({"tool_call_id", "function_name", "arguments", "extra"}),
-    "result": frozenset({"source_call_id", "content", "subagent_trajectory_ref", "extra"}),
+    "a tool call": frozenset({"tool_call_id", "function_name", "arguments", "extra"}),
+    "an observation": frozenset({"results"}),
+    "a result": frozenset({"source_call_id", "content", "subagent_trajectory_ref", "extra"}),
+    "a metrics object": frozenset(
+        {
+            *("prompt_tokens", "completion_tokens", "cached_tokens", "cost_usd", "extra"),
+            *("prompt_token_ids", "completion_token_ids", "logprobs"),
+        }
+    ),
+    "final_metrics": frozenset(
+        {
+            *("total_prompt_tokens", "total_completion_tokens", "total_cached_tokens"),
+            *("total_cost_usd", "total_steps", "extra"),
+        }
+    ),
+    "a reference to a subagent": frozenset(
+        {"trajectory_id", "trajectory_path", "session_id", "extra"}
+    ),
+    "a part of a message": frozenset({"type", "text", "source"}),
 }
-_AGENTS_ONLY = ("model_name", "reasoning_content", "tool_calls", "metrics")
+_AGENTS_ONLY = ("model_name", "reasoning_effort", "reasoning_content", "tool_calls", "metrics")
+_NOT_WITHOUT_MODEL = ("metrics", "reasoning_content")  # where no model was called
+_PART_TYPES = ("text", "image", "audio")
 
 
 class AtifReader:
     kind: ClassVar[Kind] = Kind.TELEMETRY
     format: ClassVar[str] = "atif"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     def recognises(self, head: bytes) -> bool:
         keys = top_keys(head)
@@ -122,20 +147,45 @@ class _Reading:
 
     def events(self, source: BinaryIO) -> Iterator[Event]:
         document = Document(source, self._report)
-        self._survey(document)
-        self._clock.settle(self._report)
-        recorder = Recorder(self._folder)
-        for part in document.parts("/steps/*"):
-            self._counts["steps"] += 1
-            if isinstance(part.value, dict):
-                yield from self._step(part.value, part.pointer, recorder)
-            else:
-                self._fault("a step is no object", part.pointer)
-        if not self._counts["steps"]:
-            raise Unreadable("no steps in it", "/steps")
+        with Subagents() as self._subagents:
+            self._survey(document)
+            self._clock.settle(self._report)
+            recorder = Recorder(self._folder)
+            yield from self._steps(document, recorder)
+            for place in self._subagents.unnamed():
+                self._fault("no step names a subagent's trajectory, which is left out", place)
         recorder.finish(self._report)
         self._report.counts.update(self._counts)
         self._remarks.write(self._report)
+
+    def _steps(self, document: Document, recorder: Recorder) -> Iterator[Event]:
+        for number, part in enumerate(document.parts("/steps/*"), start=1):
+            self._counts["steps"] += 1
+            yield from self._step(part.value, number, part.pointer, recorder)
+            for trajectory_id in self._named(part.value):
+                yield from self._subagent(trajectory_id, part.pointer, recorder)
+        if not self._counts["steps"]:
+            raise Unreadable("no steps in it", "/steps")
+
+    def _subagent(self, trajectory_id: Any, place: str, recorder: Recorder) -> Iterator[Event]:
+        """Yield what an embedded subagent did, where a step names it for the first time."""
+        steps = self._subagents.steps_of(trajectory_id)
+        if steps is None:
+            self._fault("a step names a subagent's trajectory that is not in the file", place)
+            return
+        for number, (pointer, step) in enumerate(steps, start=1):
+            self._counts["subagent_steps"] += 1
+            yield from self._step(step, number, pointer, recorder)
+
+    @staticmethod
+    def _named(step: Any) -> Iterator[Any]:
+        """Yield the ids of the embedded trajectories that a step's results refer to."""
+        results = mapping(step, "observation").get("results")
+        for result in results if isinstance(results, list) else ():
+            references = mapping(result).get("subagent_trajectory_ref")
+            for reference in references if isinstance(references, list) else ():
+                if (trajectory_id := mapping(reference).get("trajectory_id")) is not None:
+                    yield trajectory_id
 
     def _fault(self, text: str, place: str | None = None) -> None:
         """Note that the file breaks the rules of ATIF."""
@@ -146,9 +196,11 @@ class _Reading:
     def _survey(self, document: Document) -> None:
         head: dict[str, Any] = {}
         stamps = _Stamps(self._clock)
-        for pattern, pointer, value in document.parts(*_HEAD, *_STAMPS):
+        for pattern, pointer, value in document.parts(*_HEAD, *_STAMPS, *_SUBAGENTS):
             if pattern in _STAMPS:
                 stamps.add(pattern, pointer, value)
+            elif pattern in _SUBAGENTS:
+                self._note_subagent(pattern, pointer, value)
             else:
                 head[pattern] = value
         stamps.close()
@@ -163,6 +215,18 @@ class _Reading:
             name = single_line(following)[:200] if isinstance(following, str) else "?"
             self._report.note(f"it goes on in another file, which is not opened: {name}")
 
+    def _note_subagent(self, pattern: str, pointer: str, value: Any) -> None:
+        if pattern == _SUBAGENTS[0]:
+            if not self._subagents.name(pointer, value):
+                self._fault("a subagent's trajectory has no trajectory_id of its own", pointer)
+        elif pattern == _SUBAGENTS[1]:
+            step = mapping(value)
+            if step.get("timestamp") is not None and step.get("is_copied_context") is not True:
+                self._clock.survey(step["timestamp"])
+            self._subagents.keep(pointer, value)
+        elif value == "array":
+            self._fault("a subagent's trajectory holds further ones, which are left out", pointer)
+
     def _check_head(self, head: Mapping[str, Any]) -> None:
         written = head.get("/schema_version")
         version = _VERSION.fullmatch(written) if isinstance(written, str) else None
@@ -175,11 +239,15 @@ class _Reading:
         for name in ("name", "version"):
             if not isinstance(head.get(f"/agent/{name}"), str):
                 self._fault(f"the agent's {name} is missing", f"/agent/{name}")
+        self._check_object("final_metrics", head.get("/final_metrics"), "/final_metrics")
 
     # Steps
 
-    def _step(self, step: Record, pointer: str, recorder: Recorder) -> Iterator[Event]:
-        self._check_step(step, pointer)
+    def _step(self, step: Any, number: int, pointer: str, recorder: Recorder) -> Iterator[Event]:
+        if not isinstance(step, dict):
+            self._fault("a step is no object", pointer)
+            return
+        self._check_step(step, number, pointer)
         if step.get("is_copied_context") is True:
             self._counts["copied_steps"] += 1
             return
@@ -204,8 +272,8 @@ class _Reading:
             by_user = step.get("source") == "user"
             yield recorder.message(moment, pointer, output, by_user=by_user)
 
-    def _check_step(self, step: Record, pointer: str) -> None:
-        if step.get("step_id") != self._counts["steps"]:
+    def _check_step(self, step: Record, number: int, pointer: str) -> None:
+        if step.get("step_id") != number:
             self._fault("step_id does not count 1, 2, 3 …", pointer)
         source = step.get("source")
         if source not in _SOURCES:
@@ -214,14 +282,36 @@ class _Reading:
             self._fault("a step that is not the agent's has fields of the agent's", pointer)
         if not isinstance(step.get("message"), (str, list)):
             self._fault("a step has no message", pointer)
-        self._check_fields("step", step, pointer)
+        self._check_parts(step.get("message"), pointer)
+        calls = step.get("llm_call_count")
+        if calls == 0 and any(step.get(name) is not None for name in _NOT_WITHOUT_MODEL):
+            self._fault("a step that called no model has metrics or reasoning", pointer)
+        elif calls is not None and token_count(calls) is None:
+            self._fault("llm_call_count is no whole number from 0 on", pointer)
+        self._check_fields("a step", step, pointer)
+        self._check_object("a metrics object", step.get("metrics"), f"{pointer}/metrics")
+
+    def _check_parts(self, content: Any, pointer: str) -> None:
+        """Check the parts of a message or result: text has text, all else has a source."""
+        for part in content if isinstance(content, list) else ():
+            fields = mapping(part)
+            self._check_fields("a part of a message", fields, pointer)
+            has = "text" if fields.get("type") == "text" else "source"
+            if fields.get("type") not in _PART_TYPES or fields.get(has) is None:
+                self._fault("a part of a message is no text, image or audio", pointer)
+
+    def _check_object(self, what: str, written: Any, pointer: str) -> None:
+        if isinstance(written, dict):
+            self._check_fields(what, written, pointer)
+        elif written is not None:
+            self._fault(f"{pointer.rpartition('/')[2]} is no object", pointer)
 
     def _check_fields(self, what: str, fields: Record, pointer: str) -> None:
         known = _FIELDS[what]
         if fields.keys() <= known:
             return
         for name in fields.keys() - known:
-            self._fault(f"a {what} has a field {single_line(name)[:60]!r}", pointer)
+            self._fault(f"{what} has a field {single_line(name)[:60]!r}", pointer)
 
     def _tokens(self, metrics: Any, pointer: str) -> tuple[int | None, int | None]:
         if not isinstance(metrics, dict):
@@ -260,7 +350,7 @@ class _Reading:
         return calls
 
     def _call(self, fields: Record, pointer: str) -> Call:
-        self._check_fields("tool call", fields, pointer)
+        self._check_fields("a tool call", fields, pointer)
         tool, call_id = fields.get("function_name"), fields.get("tool_call_id")
         arguments = fields.get("arguments")
         if not (isinstance(tool, str) and tool.strip()):
@@ -278,21 +368,37 @@ class _Reading:
         written = observation.get("results") if isinstance(observation, dict) else None
         if observation is not None and not isinstance(written, list):
             self._fault("an observation has no results", pointer)
+        self._check_fields("an observation", mapping(observation), pointer)
         results: list[_Result] = []
         for index, fields in enumerate(written if isinstance(written, list) else []):
             place = f"{pointer}/observation/results/{index}"
             if not isinstance(fields, dict):
                 self._fault("a result is no object", place)
                 continue
-            self._check_fields("result", fields, place)
-            if fields.get("subagent_trajectory_ref"):
-                self._counts["subagent_references"] += 1
+            self._check_fields("a result", fields, place)
+            self._check_parts(fields.get("content"), place)
+            self._check_references(fields.get("subagent_trajectory_ref"), place)
             results.append(
                 _Result(
                     fields.get("source_call_id"), text_of(fields.get("content")), _extras(fields)
                 )
             )
         return results
+
+    def _check_references(self, written: Any, pointer: str) -> None:
+        if written is not None and not isinstance(written, list):
+            self._fault("subagent_trajectory_ref is no array", pointer)
+        for reference in written if isinstance(written, list) else ():
+            fields = mapping(reference)
+            self._check_fields("a reference to a subagent", fields, pointer)
+            self._counts["subagent_references"] += 1
+            path = fields.get("trajectory_path")
+            if fields.get("trajectory_id") is None and path is None:
+                self._fault("a reference to a subagent names none", pointer)
+            elif fields.get("trajectory_id") is None:
+                self._remarks.add(
+                    "a subagent's trajectory is in another file, which is not opened", pointer
+                )
 
     def _link(self, results: list[_Result], calls: list[Call], step: Record, pointer: str) -> None:
         """Give each call its results: by id, else in order where the numbers agree.
@@ -345,6 +451,11 @@ class _Stamps:
 _HEAD = (
     *("/schema_version", "/agent/name", "/agent/version", "/agent/extra/cwd", "/extra/cwd"),
     *("/final_metrics", "/continued_trajectory_ref"),
+)
+_SUBAGENTS = (
+    "/subagent_trajectories/*/trajectory_id",
+    "/subagent_trajectories/*/steps/*",
+    "/subagent_trajectories/*/subagent_trajectories?",
 )
 _STAMPS = ("/steps/*/timestamp", "/steps/*/is_copied_context")
 _TOTALS = (

@@ -52,7 +52,9 @@ SAMPLES: dict[str, list[bytes]] = {
             ),
             call("MultiEdit", "ok", file_path="a", edits=[{"old_string": "a", "new_string": "b"}]),
             {"message": '{"commands": [{"keystrokes": "ls\\n"}], "task_complete": true}'},
+            {"observation": {"results": [{"subagent_trajectory_ref": [{"trajectory_id": "one"}]}]}},
             extra={"cwd": "/w"},
+            subagent_trajectories=[{"trajectory_id": "one", "steps": [{"message": "a"}]}],
         )
     ],
     "swe-agent": [(FIXTURES / "swe-agent.traj").read_bytes()],

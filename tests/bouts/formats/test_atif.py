@@ -11,7 +11,7 @@ import pytest
 
 from bouts.formats import documents
 from bouts.formats.atif import AtifReader
-from bouts.formats.telemetry import recorder
+from bouts.formats.telemetry import recorder, subagents
 from bouts.formats.types import Clock, Event, EventKind, Report, Unreadable
 from tests.bouts.formats.reading import call, notes, read, trajectory
 
@@ -681,3 +681,139 @@ def test_a_large_trajectory_takes_little_memory() -> None:
     finally:
         tracemalloc.stop()
     assert peak < 6_000_000
+
+
+# Subagents
+
+
+def subagent(name: str, *steps: dict[str, Any]) -> dict[str, Any]:
+    return {**json.loads(trajectory(*steps)), "trajectory_id": name}
+
+
+def delegates(*names: str) -> dict[str, Any]:
+    step = call("task", "done", prompt="look")
+    references = [{"trajectory_id": name} for name in names]
+    step["observation"]["results"][0]["subagent_trajectory_ref"] = references
+    return step
+
+
+def delegated() -> bytes:
+    first = subagent("one", user("look"), call("bash", "ok", command="echo 1 > a"))
+    second = subagent("two", {"message": "nothing to do"})
+    steps = (user(), delegates("one"), {"message": "then"}, delegates("two", "one"))
+    return trajectory(*steps, subagent_trajectories=[first, second])
+
+
+def test_what_a_subagent_did_stands_where_a_step_names_it_and_once() -> None:
+    found, report = read(AtifReader(), delegated())
+    assert [event.raw for event in found] == [
+        "/steps/0",
+        "/steps/1/tool_calls/0",
+        "/subagent_trajectories/0/steps/0",
+        "/subagent_trajectories/0/steps/1/tool_calls/0",
+        "/steps/2",
+        "/steps/3/tool_calls/0",
+        "/subagent_trajectories/1/steps/0",
+    ]
+    assert kinds(found).count("start") == 1
+    assert (report.counts["steps"], report.counts["subagent_steps"]) == (4, 3)
+    assert report.counts["subagent_references"] == 3
+    assert notes(report) == ""
+
+
+def test_subagents_are_read_the_same_way_from_a_large_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = read(AtifReader(), delegated())
+    monkeypatch.setattr(documents, "WHOLE_LIMIT", 0)
+    monkeypatch.setattr(subagents, "KEPT_IN_MEMORY", 10)
+    assert read(AtifReader(), delegated()) == whole
+
+
+def test_the_clock_of_a_subagent_is_that_of_the_file() -> None:
+    stamps = [f"2026-01-01T00:00:{second:02}Z" for second in range(4)]
+    inner = subagent("one", {"message": "a", "timestamp": stamps[2]})
+    found = events(
+        user(timestamp=stamps[0]),
+        {**delegates("one"), "timestamp": stamps[1]},
+        {"message": "b", "timestamp": stamps[3]},
+        subagent_trajectories=[inner],
+    )
+    assert [event.t for event in found] == [0, 1, 2, 3]
+
+
+def test_a_subagent_that_no_step_names_is_left_out_and_said() -> None:
+    found, report = read(
+        AtifReader(), trajectory(user(), subagent_trajectories=[subagent("one", {"message": "a"})])
+    )
+    assert kinds(found) == ["start"]
+    assert "no step names a subagent's trajectory, which is left out" in notes(report)
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"trajectory_id": "three"}, "that is not in the file"),
+        ({"trajectory_id": 3}, "that is not in the file"),
+        ({"session_id": "s"}, "a reference to a subagent names none"),
+        ({"trajectory_path": "sub.json"}, "a subagent's trajectory is in another file"),
+        ({"trajectory_id": "one", "more": 1}, "a reference to a subagent has a field 'more'"),
+    ],
+)
+def test_a_reference_that_leads_nowhere_is_said(fields: dict[str, Any], said: str) -> None:
+    step = delegates()
+    step["observation"]["results"][0]["subagent_trajectory_ref"] = [fields]
+    report = report_of(step, subagent_trajectories=[subagent("one", {"message": "a"})])
+    assert said in notes(report)
+
+
+def test_subagents_have_ids_of_their_own_and_none_inside() -> None:
+    inner = subagent("one", {"message": "a"})
+    nested = {**subagent("two", {"message": "b"}), "subagent_trajectories": [inner]}
+    report = report_of(delegates("one", "two"), subagent_trajectories=[inner, inner, nested])
+    assert "has no trajectory_id of its own" in notes(report)
+    assert "holds further ones, which are left out" in notes(report)
+
+
+# What the rules of ATIF forbid, one by one
+
+
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        (user(reasoning_effort="high"), "has fields of the agent's"),
+        ({"llm_call_count": 0, "metrics": {"prompt_tokens": 1}}, "called no model has metrics"),
+        ({"llm_call_count": 0, "reasoning_content": "hm"}, "called no model has metrics"),
+        ({"llm_call_count": -1}, "llm_call_count is no whole number"),
+        ({"metrics": {"prompt_tokens": 1, "price": 2}}, "a metrics object has a field 'price'"),
+        ({"metrics": 3}, "metrics is no object"),
+        ({"observation": {"results": [], "more": 1}}, "an observation has a field 'more'"),
+        ({"message": [{"type": "text"}]}, "is no text, image or audio"),
+        ({"message": [{"type": "film", "source": {}}]}, "is no text, image or audio"),
+        ({"message": [{"type": "text", "text": "a", "n": 1}]}, "part of a message has a field"),
+        (
+            {"observation": {"results": [{"content": [{"type": "image"}]}]}},
+            "is no text, image or audio",
+        ),
+        (
+            {"observation": {"results": [{"subagent_trajectory_ref": {}}]}},
+            "subagent_trajectory_ref is no array",
+        ),
+    ],
+)
+def test_each_violation_is_listed_and_the_step_read(step: dict[str, Any], said: str) -> None:
+    found, report = read(AtifReader(), trajectory(step))
+    assert len(found) == 1
+    assert said in notes(report)
+
+
+def test_totals_with_fields_of_their_own_are_said() -> None:
+    report = report_of(user(), final_metrics={"total_steps": 1, "price": 2})
+    assert "final_metrics has a field 'price'" in notes(report)
+    assert report.facts["final_metrics"] == {"total_steps": 1}
+
+
+def test_parts_as_the_rules_have_them_are_no_violation() -> None:
+    source = {"media_type": "image/png", "path": "/etc/passwd"}
+    parts = [{"type": "text", "text": "a"}, {"type": "image", "source": source}]
+    found, report = read(AtifReader(), trajectory({"message": parts}))
+    assert found[0].text == "a\n[image]"
+    assert notes(report) == ""

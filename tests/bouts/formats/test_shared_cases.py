@@ -151,8 +151,14 @@ TABLE = [
         "atif/terminus_2_hello-world-context-summarization-linear-history.trajectory.json",
         Kind.TELEMETRY,
         "atif",
-        {"steps": 5, "events": 5, "start": 1, "run": 1, "edit": 2, "message": 1},
-        ("goes on in another file", "read from the JSON of messages"),
+        {
+            **{"steps": 5, "events": 5, "start": 1, "run": 1, "edit": 2, "message": 1},
+            "subagent_references": 3,
+        },
+        (
+            *("goes on in another file", "read from the JSON of messages"),
+            "a subagent's trajectory is in another file",
+        ),
     ),
     Case(
         "atif/terminus_2_hello-world-context-summarization-linear-history.trajectory.cont-1.json",
