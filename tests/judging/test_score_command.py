@@ -18,6 +18,7 @@ from bouts.actions import uploads
 from bouts.models import Artifact, Blob, Challenge, Match, User
 from judging import steps
 from tests import matches
+from tests.bouts.formats.reading import FIXTURES
 from tests.factories import make_team
 from tests.faulty import KINDS
 from tests.matches import found, judge, panel, write_bundle
@@ -41,6 +42,10 @@ def api_says(client: Client, match: str) -> dict[str, Any]:
     return json.loads(answer.content)
 
 
+def written(name: str) -> str:
+    return (FIXTURES / name).read_text()
+
+
 KINDS_OF_MATCH: dict[str, dict[str, Any]] = {
     "plain": {},
     "panel disagrees": {"verdicts": panel(60, 76, 92)},
@@ -59,6 +64,16 @@ KINDS_OF_MATCH: dict[str, dict[str, Any]] = {
     "claims": {
         "claims": [{"statement": "It works.", "confidence": 1, "about": "tests.test_a::test_once"}],
         "static": [{**matches.STATIC, "tests.test_a::test_once": False}],
+    },
+    "other formats": {
+        "challenge": {"tests": [], "benchmark": {"name": "true", "baseline_s": 1}},
+        "static": [written("ctrf-pytest-rerun.json"), written("reward.json")],
+        "hidden": [written("swebench-reports.json"), written("terminal-bench-timeout.json")],
+        "files": {
+            "trivy.json": ("scan", written("trivy.json")),
+            "bandit.json": ("scan", written("bandit-broken.json")),
+            "speed.json": ("benchmark", written("hyperfine.json")),
+        },
     },
     "two judges": {"challenge": {"judges": ["objective", "strategy", "integrity"]}},
 }
