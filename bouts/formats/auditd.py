@@ -28,8 +28,8 @@ from dataclasses import dataclass, field
 from typing import BinaryIO, ClassVar
 
 from bouts.formats.guard import guarded
-from bouts.formats.lines import numbered_lines
 from bouts.formats.sandbox.accesses import Accesses, host_and_port, process_name
+from bouts.formats.sandbox.lines import log_lines
 from bouts.formats.sandbox.syscalls import (
     ADDRESS_ACTIONS,
     OPENS,
@@ -120,9 +120,7 @@ class _Reading:
         self._open: dict[tuple[bytes, str, str], _Event] = {}
 
     def accesses(self, source: BinaryIO) -> Iterator[Access]:
-        for number, line in numbered_lines(source):
-            if not line.strip():
-                continue
+        for number, line in log_lines(source):
             start = line.find(b"type=", 0, 512)
             text = decode(line[max(start, 0) :][:MAX_RECORD_CHARS], self._log.remarks, "")
             record = _RECORD.match(text) if start >= 0 else None
@@ -133,7 +131,7 @@ class _Reading:
                         " the raw log is needed",
                         f"line {number}",
                     )
-                self._log.remarks.add("a line that is no audit record", f"line {number}")
+                self._log.remarks.add("a line that is no audit record", number)
                 continue
             self._log.counts["lines"] += 1
             yield from self._sorted_in(record, line[:start], number)
@@ -162,7 +160,7 @@ class _Reading:
                 yield from self._told(self._open.pop(next(iter(self._open))))
         event.records += 1
         if event.records > MAX_RECORDS:
-            self._log.remarks.add(f"records beyond MAX_RECORDS = {MAX_RECORDS}", f"line {line}")
+            self._log.remarks.add(f"records beyond MAX_RECORDS = {MAX_RECORDS}", line)
         else:
             _take(event, kind, record["rest"], line)
 

@@ -59,7 +59,7 @@ class FalcoReader:
         log = Accesses(report)
         for line, record in json_objects(source, report, log.remarks):
             if not isinstance(record.get("rule"), str):
-                log.remarks.add("an object that is no alert is passed over", f"line {line}")
+                log.remarks.add("an object that is no alert is passed over", line)
                 continue
             log.counts["lines"] += 1
             fields = mapping_of(record.get("output_fields"))
@@ -89,7 +89,7 @@ def _accesses(
     if is_alert:
         targets = [("alert", rule or "a rule without a name")]
     elif allowed is None and error is None:
-        log.remarks.add("the rule does not put out how the call ended", f"line {line}")
+        log.remarks.add("the rule does not put out how the call ended", line)
     command = text_of(fields.get("proc.cmdline"))
     said = command or text_of(record.get("output")) if is_alert else f"rule {rule}"
     if not is_alert and command:

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from typing import BinaryIO, ClassVar, NamedTuple
 
 from bouts.formats.guard import guarded
-from bouts.formats.lines import numbered_lines
 from bouts.formats.sandbox.accesses import DETAIL_LIMIT, Accesses, host_and_port, process_name
+from bouts.formats.sandbox.lines import log_lines
 from bouts.formats.sandbox.syscalls import (
     ADDRESS_ACTIONS,
     OPENS,
@@ -97,12 +97,10 @@ class _Reading:
 
     def accesses(self, source: BinaryIO) -> Iterator[Access]:
         log = self._log
-        for number, line in numbered_lines(source):
-            if not line.strip():
-                continue
+        for number, line in log_lines(source):
             head = _LINE.match(line)
             if head is None:
-                log.remarks.add("a line that runsc did not write is passed over", f"line {number}")
+                log.remarks.add("a line that runsc did not write is passed over", number)
                 continue
             log.counts["lines"] += 1
             month, day, time = (head[part].decode() for part in ("month", "day", "time"))

@@ -25,8 +25,8 @@ from collections.abc import Iterator
 from typing import BinaryIO, ClassVar
 
 from bouts.formats.guard import guarded
-from bouts.formats.lines import numbered_lines
 from bouts.formats.sandbox.accesses import Accesses, host_and_port
+from bouts.formats.sandbox.lines import log_lines
 from bouts.formats.text import decode
 from bouts.formats.types import Access, Kind, Report, Unreadable
 
@@ -65,13 +65,11 @@ class IptablesReader:
     @guarded
     def read(self, source: BinaryIO, report: Report) -> Iterator[Access]:
         log = Accesses(report)
-        for number, line in numbered_lines(source):
-            if not line.strip():
-                continue
+        for number, line in log_lines(source):
             text = decode(line[:MAX_LINE], log.remarks, f"line {number}")
             found = _FIELDS.match(text)
             if found is None:
-                log.remarks.add("a line without a packet is passed over", f"line {number}")
+                log.remarks.add("a line without a packet is passed over", number)
                 continue
             log.counts["lines"] += 1
             before = found["before"]
@@ -106,7 +104,7 @@ def _access(
             flags.add(token)
     source, target = fields.get("SRC", ""), fields.get("DST", "")
     if not source or not target:
-        log.remarks.add("a packet without addresses is passed over", f"line {line}")
+        log.remarks.add("a packet without addresses is passed over", line)
         return None
     protocol = fields.get("PROTO", "")
     action = _action(found["in"], found["out"], source, protocol, flags)

@@ -15,10 +15,11 @@ class Remarks:
 
     def __init__(self) -> None:
         self._times: dict[str, int] = {}
-        self._first: dict[str, str | None] = {}
+        self._first: dict[str, str | int | None] = {}
         self._left_out = 0
 
-    def add(self, text: str, place: str | None = None) -> None:
+    def add(self, text: str, place: str | int | None = None) -> None:
+        """Take a remark; a whole number as its place is a line, written out only if it is needed."""
         if text in self._times:
             self._times[text] += 1
         elif len(self._times) < MAX_REMARKS:
@@ -29,6 +30,8 @@ class Remarks:
 
     def write(self, report: Report) -> None:
         for text, times in self._times.items():
-            report.note(f"{text} ({times:,} times)" if times > 1 else text, self._first[text])
+            first = self._first[text]
+            place = f"line {first}" if isinstance(first, int) else first
+            report.note(f"{text} ({times:,} times)" if times > 1 else text, place)
         if self._left_out:
             report.note(f"{self._left_out:,} further remarks of other kinds are left out")

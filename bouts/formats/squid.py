@@ -19,8 +19,8 @@ from typing import BinaryIO, ClassVar
 from urllib.parse import urlsplit
 
 from bouts.formats.guard import guarded
-from bouts.formats.lines import numbered_lines
 from bouts.formats.sandbox.accesses import Accesses
+from bouts.formats.sandbox.lines import log_lines
 from bouts.formats.text import decode
 from bouts.formats.types import Access, Kind, Report, Unreadable
 
@@ -61,13 +61,11 @@ class SquidReader:
     @guarded
     def read(self, source: BinaryIO, report: Report) -> Iterator[Access]:
         log = Accesses(report)
-        for number, line in numbered_lines(source):
-            if not line.strip():
-                continue
+        for number, line in log_lines(source):
             text = decode(line[:MAX_LINE], log.remarks, f"line {number}")
             result = _RESULT.search(text) or _RESULT_IN_COLUMNS.search(text)
             if result is None:
-                log.remarks.add("a line without a result of squid is passed over", f"line {number}")
+                log.remarks.add("a line without a result of squid is passed over", number)
                 continue
             log.counts["lines"] += 1
             t = _seconds(log, text, number)
@@ -95,7 +93,7 @@ def _access(
     if request is None:
         log.counts["no_request"] += 1
         if not _NO_REQUEST.search(text):
-            log.remarks.add("a request whose host is not in the line", f"line {line}")
+            log.remarks.add("a request whose host is not in the line", line)
         return None
     target, asked = request
     status = result["status"]

@@ -42,8 +42,8 @@ from dataclasses import dataclass, field
 from typing import BinaryIO, ClassVar, NamedTuple
 
 from bouts.formats.guard import guarded
-from bouts.formats.lines import numbered_lines
 from bouts.formats.sandbox.accesses import DETAIL_LIMIT, Accesses, host_and_port
+from bouts.formats.sandbox.lines import log_lines
 from bouts.formats.sandbox.stamps import Stamps
 from bouts.formats.sandbox.syscalls import (
     ADDRESS_ACTIONS,
@@ -165,15 +165,11 @@ class _Reading:
         self._seen_in_system: set[int] = set()
 
     def accesses(self, source: BinaryIO) -> Iterator[Access]:
-        for number, line in numbered_lines(source):
-            if not line.strip():
-                continue
+        for number, line in log_lines(source):
             prefix = _PREFIX.match(line)
             rest = line[prefix.end() :] if prefix else line
             if prefix is None or not _SHAPE.match(rest):
-                self._log.remarks.add(
-                    "a line that strace did not write is passed over", f"line {number}"
-                )
+                self._log.remarks.add("a line that strace did not write is passed over", number)
                 continue
             self._log.counts["lines"] += 1
             t = _seconds(self._log.stamps, prefix, number)
@@ -224,7 +220,7 @@ class _Reading:
         if resumed := _RESUMED.fullmatch(text):
             half = self._half_of(pid)
             if half is None or half.name != resumed["name"]:
-                self._log.remarks.add("a resumed call whose beginning is missing", f"line {line}")
+                self._log.remarks.add("a resumed call whose beginning is missing", line)
                 return None
             text = f"{half.name}({half.arguments}{resumed['rest']}"
             line, t = half.line, half.t
@@ -236,7 +232,7 @@ class _Reading:
             return None
         call = _CALL.fullmatch(text)
         if call is None:
-            self._log.remarks.add("a call that is cut off", f"line {line}")
+            self._log.remarks.add("a call that is cut off", line)
             name, _, arguments = text.partition("(")
             return _Call(name, arguments, "", None, None, line, t)
         result = _RESULT.match(call["result"])
@@ -265,7 +261,7 @@ class _Reading:
                 yield from self._access(call, pid, process, "local", socket)
         elif call.name in _BLIND_SPOTS:
             if not call.error:
-                self._log.remarks.add(_BLIND_SPOTS[call.name], f"line {call.line}")
+                self._log.remarks.add(_BLIND_SPOTS[call.name], call.line)
         elif call.name in _BIRTHS:
             self._follow_birth(call, process)
         else:

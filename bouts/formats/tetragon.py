@@ -85,7 +85,7 @@ class TetragonReader:
         for line, record in json_objects(source, report, log.remarks):
             name = next((key for key in record if _is_event(key)), None)
             if name is None:
-                log.remarks.add("an object that is no event is passed over", f"line {line}")
+                log.remarks.add("an object that is no event is passed over", line)
                 continue
             log.counts["lines"] += 1
             stamp = text_of(record.get("time"))
@@ -114,7 +114,7 @@ def _accesses(
         if binary:
             targets = [("exec", _joined(text_of(process.get("cwd")), binary))]
         else:
-            log.remarks.add("a program that was started is not named", f"line {line}")
+            log.remarks.add("a program that was started is not named", line)
     elif name == "process_connect":
         if address := text_of(event.get("destination_ip")):
             port = number_of(event.get("destination_port"))
@@ -197,7 +197,7 @@ def _paths(log: Accesses, arguments: list[Object], cwd: str, line: int) -> Itera
             if path := text_of(mapping_of(value.get(sort)).get("path")):
                 if path[0] not in "/[" and ":" not in path:
                     # The kernel resolved it: it is absolute, whatever old versions write.
-                    log.remarks.add("a path without its first slash is given one", f"line {line}")
+                    log.remarks.add("a path without its first slash is given one", line)
                     path = f"/{path}"
                 yield path
         if path := text_of(value.get("string_arg")):

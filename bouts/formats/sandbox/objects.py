@@ -15,7 +15,8 @@ from bouts.formats.documents import JSON, top_keys
 from bouts.formats.lines import numbered_lines
 from bouts.formats.mending import mended
 from bouts.formats.remarks import Remarks
-from bouts.formats.types import Report
+from bouts.formats.sandbox.lines import MAX_SHORT_LINES, SHORTEST
+from bouts.formats.types import Report, Unreadable
 
 MAX_OBJECT_BYTES = 4 * 1024 * 1024
 _FAR = 4096  # bytes of other lines that may stand before the first object
@@ -34,33 +35,38 @@ def json_objects(
 ) -> Iterator[tuple[int, Object]]:
     """Yield each object with the line on which it begins, from 1."""
     begun: list[bytes] = []
-    size = start = 0
+    size = start = short = 0
     for number, line in numbered_lines(mended(source, JSON, report)):
         if not begun:
+            if len(line) < SHORTEST:
+                short += 1
+                if short > MAX_SHORT_LINES:
+                    limit = f"MAX_SHORT_LINES = {MAX_SHORT_LINES:,}"
+                    raise Unreadable(f"more than {limit} lines are too short", f"line {number}")
             if (value := _parsed(line)) is not None:
                 yield number, value
             elif line.strip() == b"{":
                 begun, size, start = [line], len(line), number
             elif line.strip():
-                remarks.add("a line that is no JSON object is passed over", f"line {number}")
+                remarks.add("a line that is no JSON object is passed over", number)
             continue
         size += len(line)
         if size > MAX_OBJECT_BYTES:
             limit = f"MAX_OBJECT_BYTES = {MAX_OBJECT_BYTES:,}"
-            remarks.add(f"an object longer than {limit} is passed over", f"line {start}")
+            remarks.add(f"an object longer than {limit} is passed over", start)
             begun = []
         elif line.startswith(b"}"):
             begun.append(b"}")
             if (value := _parsed(b"\n".join(begun))) is not None:
                 yield start, value
             else:
-                remarks.add("an object that is not valid JSON is passed over", f"line {start}")
+                remarks.add("an object that is not valid JSON is passed over", start)
             # Files that were joined without a line break between them.
             begun, size, start = ([b"{"], 1, number) if line[1:].strip() == b"{" else ([], 0, 0)
         else:
             begun.append(line)
     if begun:
-        remarks.add("the last object is cut off and is passed over", f"line {start}")
+        remarks.add("the last object is cut off and is passed over", start)
 
 
 def _parsed(text: bytes) -> Object | None:

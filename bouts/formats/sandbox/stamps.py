@@ -91,13 +91,13 @@ class Stamps:
             if grade is Clock.ZONED:
                 self.origin = (_EPOCH + timedelta(seconds=stamp)).isoformat()
         elif sort != self._sort:
-            self._remarks.add("a stamp of another sort than the first one's", f"line {line}")
+            self._remarks.add("a stamp of another sort than the first one's", line)
             return None
         self._last = stamp
         return round(stamp - self._first, 6)
 
     def _unknown(self, line: int) -> float | None:
-        self._remarks.add("a time that cannot be read", f"line {line}")
+        self._remarks.add("a time that cannot be read", line)
         return None
 
 
