@@ -47,11 +47,14 @@ _FRAMES = re.compile(
     r"""|^\t(?P<go>/[^\s:]+\.go):\d+""",
     re.MULTILINE,
 )
+LONGEST = 128 * 1024  # characters that are looked at, from both ends
 _FOREIGN = ("site-packages/", "lib/python", "<frozen ", "/go/src/", "/pkg/mod/")
 
 
 def crash_signature(text: str) -> str | None:
     """Return the signature of the crash that a failure's type, message and body tell of."""
+    if len(text) > LONGEST:
+        text = f"{text[: LONGEST // 2]}\n{text[-LONGEST // 2 :]}"
     if not _ANY.search(text):
         return None
     for pattern, kind in _ENDINGS:

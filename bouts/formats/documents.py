@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, NamedTuple
 import ijson  # type: ignore[import-untyped]
 import orjson
 
+from bouts.formats.crumbs import Crumbs
 from bouts.formats.mending import Notation, byte_order_mark, mended
 from bouts.formats.text import NUL_MARK, UNKNOWN_MARK, single_line
 from bouts.formats.types import Report, Unreadable
@@ -26,6 +27,7 @@ WHOLE_LIMIT = 4 * 1024 * 1024  # bytes up to which a document is loaded whole
 MAX_BYTES = 512 * 1024 * 1024
 MAX_DEPTH = 1024  # of nesting; orjson's own limit
 MAX_PART_CHARS = 16 * 1024 * 1024  # of text in one part of a streamed document
+BYTES_EACH = 64  # that parts have on average: see `Crumbs`
 MAX_PART_VALUES = 1_000_000  # in one part of a streamed document
 MAX_STEP = 200  # characters of a key that a pointer keeps
 
@@ -60,6 +62,7 @@ class Document:
         size = source.seek(0, io.SEEK_END)
         if size > MAX_BYTES:
             raise Unreadable(f"{size:,} bytes are more than MAX_BYTES = {MAX_BYTES:,}")
+        self._size = size
         self._source = mended(source, JSON, report)
         self._is_whole = size <= WHOLE_LIMIT
         if self._is_whole:
@@ -74,11 +77,12 @@ class Document:
         there: "object", "array" or "plain"; other patterns may go on below it.
         """
         wanted = _Wanted.of(patterns)
+        crumbs = Crumbs(self._size, "values", BYTES_EACH)
         if self._is_whole:
             parts = [Part("", "", self._whole)] if wanted.pattern == "" else []
-            _gather(self._whole, wanted, "", parts)
+            _gather(self._whole, wanted, "", parts, crumbs)
             return iter(parts)
-        return _streamed(self._source, wanted)
+        return _bounded(_streamed(self._source, wanted), crumbs)
 
 
 @lru_cache(maxsize=8)  # each reader of a kind asks about the same head
@@ -248,8 +252,17 @@ def _without_odd_numbers(data: bytes, report: Report) -> bytes:
     return data
 
 
-def _gather(value: Any, wanted: _Wanted, pointer: str, parts: list[Part]) -> None:
+def _bounded(parts: Iterator[Part], crumbs: Crumbs) -> Iterator[Part]:
+    for part in parts:
+        crumbs.add(part.pointer)
+        yield part
+
+
+def _gather(value: Any, wanted: _Wanted, pointer: str, parts: list[Part], crumbs: Crumbs) -> None:
     """Append the parts of a loaded value; as a list, since a generator a level costs most."""
+    all_of_it = wanted.of_others if isinstance(value, dict) else wanted.of_items
+    if all_of_it and isinstance(value, dict | list) and len(parts) + len(value) > crumbs.most:
+        crumbs.refuse(pointer)
     if isinstance(value, dict):
         steps = [
             (step_of(key), child, step)
@@ -266,7 +279,7 @@ def _gather(value: Any, wanted: _Wanted, pointer: str, parts: list[Part]) -> Non
         if step.pattern is not None:
             parts.append(Part(step.pattern, f"{pointer}/{key}", child))
         else:
-            _gather(child, step, f"{pointer}/{key}", parts)
+            _gather(child, step, f"{pointer}/{key}", parts, crumbs)
 
 
 def step_of(key: str) -> str:

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import orjson
 
+from bouts.formats.crumbs import Crumbs
 from bouts.formats.documents import JSON, MAX_BYTES, WHOLE_LIMIT, built
 from bouts.formats.mending import byte_order_mark, mended
 from bouts.formats.remarks import Remarks
@@ -24,6 +25,7 @@ from bouts.formats.types import Report, Unreadable
 
 MAX_RECORD_BYTES = 64 * 1024 * 1024  # of a line; one with a picture in it has some millions
 MAX_RECORDS = 2_000_000
+BYTES_EACH = 32  # that lines have on average: see `Crumbs`
 
 NO_OBJECT = "a line is no JSON object and is left out"
 
@@ -41,6 +43,7 @@ class JsonLines:
         size = source.seek(0, io.SEEK_END)
         if size > MAX_BYTES:
             raise Unreadable(f"{size:,} bytes are more than MAX_BYTES = {MAX_BYTES:,}")
+        self._size = size
         self._source = mended(source, JSON, report)
         self._report = report
         self._is_noted = False
@@ -48,7 +51,9 @@ class JsonLines:
     def records(self) -> Iterator[Record]:
         """Yield the objects in the order of their lines. What is left out is noted once."""
         remarks, count = Remarks(), 0
+        crumbs = Crumbs(self._size, "lines", BYTES_EACH)
         for line, data in _lines(self._source):
+            crumbs.add()
             value = _parsed(data, line)
             if isinstance(value, dict):
                 count += 1
@@ -57,7 +62,7 @@ class JsonLines:
                     raise Unreadable(f"there are more records than {limit}", f"line {line}")
                 yield Record(line, f"/{line - 1}", value)
             else:
-                remarks.add(NO_OBJECT, f"line {line}")
+                remarks.add(NO_OBJECT, line)
         if not count:
             raise Unreadable("no line of it is a JSON object")
         if not self._is_noted:

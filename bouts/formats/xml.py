@@ -18,6 +18,7 @@ from xml.etree.ElementTree import ParseError
 from defusedxml.common import DefusedXmlException  # type: ignore[import-untyped]
 from defusedxml.ElementTree import DefusedXMLParser  # type: ignore[import-untyped]
 
+from bouts.formats.crumbs import Crumbs
 from bouts.formats.mending import Notation, byte_order_mark, mended
 from bouts.formats.text import PICTURES, UNKNOWN_MARK, Clipper
 from bouts.formats.types import Report, Unreadable
@@ -26,6 +27,8 @@ BLOCK = 64 * 1024
 MAX_BYTES = 512 * 1024 * 1024
 MAX_DEPTH = 100
 MAX_ELEMENTS = 5_000_000
+BYTES_EACH = 20  # that elements have on average: see `Crumbs`
+BYTES_EACH_WHOLE = 48  # that those which are wanted whole have, with all that is in them
 MAX_TAG_BYTES = 4 * 1024 * 1024  # of one tag with its attributes
 MAX_WHOLE_ELEMENTS = 20_000  # inside one whole element
 TEXT_LIMIT = 64 * 1024  # characters kept of the text of one element
@@ -93,7 +96,7 @@ def moves(source: BinaryIO, report: Report, *, whole: Collection[str]) -> Iterat
     if size > MAX_BYTES:
         raise Unreadable(f"{size:,} bytes are more than MAX_BYTES = {MAX_BYTES:,}")
     stream = mended(source, XML, report, _declared_encoding(source))
-    collector = _Collector(whole)
+    collector = _Collector(whole, size)
     # Whatever the file declares, the mended stream is UTF-8.
     parser = DefusedXMLParser(target=collector, encoding="utf-8", forbid_dtd=True)
     expat = collector.expat = parser.parser
@@ -120,8 +123,10 @@ class _Collector:
 
     expat: Any  # set once the parser exists
 
-    def __init__(self, whole: Collection[str]) -> None:
+    def __init__(self, whole: Collection[str], size: int) -> None:
         self._whole = frozenset(whole)
+        self._crumbs = Crumbs(size, "elements", BYTES_EACH)
+        self._whole_crumbs = Crumbs(size, "elements with results", BYTES_EACH_WHOLE)
         self._containers: list[Element] = []
         self._open: list[Element] = []  # of a whole element: itself and what is open inside
         self._elements = 0
@@ -154,6 +159,7 @@ class _Collector:
             raise Unreadable(f"nested deeper than MAX_DEPTH = {MAX_DEPTH}", self.place())
         if self._elements > MAX_ELEMENTS:
             raise Unreadable(f"more elements than MAX_ELEMENTS = {MAX_ELEMENTS:,}", self.place())
+        self._crumbs.add()
         if "}" in tag:
             tag = tag.rpartition("}")[2]
         element = Element(tag, attributes, self.expat.CurrentLineNumber)
@@ -165,6 +171,7 @@ class _Collector:
             self._open[-1].children.append(element)
             self._open.append(element)
         elif tag in self._whole:
+            self._whole_crumbs.add()
             self._inside, self._room = 0, WHOLE_TEXT_LIMIT
             self._open.append(element)
         else:
