@@ -69,6 +69,17 @@ def hidden_words(
 
 # Of a failure's text: its lines, and in a traceback those that pytest marks as what went wrong.
 _EXCEPTION = re.compile(r"^[\w.]+(?:Error|Exception|Failure|Failed|Warning): ")
+# What pytest writes around any assertion and Python in any exception: it tells of no test, and
+# as a secret it would withhold most of what an agent's own test runs print.
+_ANYBODYS = re.compile(
+    r"(?:Full diff.*|(?:Left|Right) contains .*:|Extra items in the (?:left|right) set:"
+    r"|(?:Omitting|Skipping) \d+ identical .*|Common items:|Differing (?:items|attributes):"
+    r"|Use -v+ to get (?:more|full) diff.*|[?+-][\s?+^-]*"
+    r"|(?:list|string|tuple|pop) index out of range|pop from (?:an )?empty (?:list|set|deque)"
+    r"|division by zero|(?:dictionary|Set) changed size during iteration"
+    r"|maximum recursion depth exceeded.*)",
+    re.IGNORECASE,
+)
 MOST_REMARKS = 40  # lines of one failure that are looked for
 
 
@@ -78,7 +89,11 @@ def _remarks(result: TestResult) -> set[str]:
     lines += [line[1:] for line in result.log.splitlines() if line.startswith("E ")][:MOST_REMARKS]
     said = {line.strip()[:200].strip() for line in lines}
     said |= {_EXCEPTION.sub("", line) for line in said}
-    return {line for line in said if len(line) >= 3 * SHORTEST_SECRET}
+    return {
+        line
+        for line in said
+        if len(line) >= 3 * SHORTEST_SECRET and not _ANYBODYS.fullmatch(_EXCEPTION.sub("", line))
+    }
 
 
 def _shortest(words: set[str]) -> list[str]:

@@ -120,3 +120,31 @@ def test_remarks_that_any_test_makes_and_the_frames_of_a_traceback_are_no_secret
     words = hidden_words([], [], [FAILURE])
     assert not tells("assert 1 == 2", words)
     assert not tells("    x = 1", words)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Full diff: (-: missing in left side, +: extra in left side)",
+        "Left contains 1 more item:",
+        "Extra items in the right set:",
+        "Omitting 12 identical items, use -vv to show",
+        "Use -v to get more diff",
+        "?        ++++++++",
+        "IndexError: list index out of range",
+        "pop from empty list",
+    ],
+)
+def test_what_pytest_and_python_say_of_any_failure_is_no_secret(line: str) -> None:
+    result = TestResult(
+        id="hidden.t::test_one", outcome=Outcome.FAILED, message=line, log=f"E   {line}"
+    )
+    assert not tells(f"my own test said: {line}", hidden_words([], [], [result]))
+
+
+def test_what_a_hidden_test_said_in_such_words_stays_one() -> None:
+    said = "assert ['paid', 'refunded'] == ['paid']"
+    result = TestResult(
+        id="hidden.t::test_one", outcome=Outcome.FAILED, message=f"{said}\nFull diff: (-, +)"
+    )
+    assert tells(said, hidden_words([], [], [result]))
