@@ -26,7 +26,7 @@ from judging.panel.answers import (
     read_usage,
     settle,
 )
-from judging.panel.http import Exchange, TooLong, exchange
+from judging.panel.exchange import Exchange, TooLong
 from judging.panel.prompts import Prompt
 from judging.panel.seats import Seat
 
@@ -200,6 +200,9 @@ class _Asking:
 
     def _attempt(self, number: int, remark: str, waited: float) -> tuple[Attempt, float | None]:
         """Ask once; return what came of it, and how long the vendor says to wait."""
+        # The vendors' libraries take seconds and much memory to import: only who asks pays.
+        from judging.panel.http import exchange
+
         began = self._clock.monotonic()
         seen = exchange(self._seat, self._prompt, remark)
         latency_ms = _ms(self._clock.monotonic() - began)

@@ -2,18 +2,18 @@
 
 pydantic-ai builds the request and speaks the vendor's format. What it makes of the response
 is not used: a verdict rests on bytes that are stored and can be read again.
+
+Importing this module takes seconds and more than a hundred megabytes, for the vendors'
+libraries: `judging.panel.client` does so when it asks, and nobody else should.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import httpx2
-import orjson
 from pydantic_ai.direct import model_request
 from pydantic_ai.messages import ModelRequest, UserPromptPart
 from pydantic_ai.models import Model, ModelRequestParameters
@@ -26,43 +26,12 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
-from judging.panel.answers import TOOL, JsonDict, Wire, schema_of
+from judging.panel.answers import TOOL, Wire, schema_of
+from judging.panel.exchange import Exchange, TooLong
 from judging.panel.prompts import Prompt
 from judging.panel.seats import Seat
 
 LARGEST_RESPONSE = 10_000_000  # bytes; an answer has some thousands
-
-# Where a prompt stands in a request: all else in it are parameters.
-_PROMPT_FIELDS = frozenset({"system", "messages", "contents", "systemInstruction"})
-
-
-class TooLong(Exception):
-    """A vendor goes on writing beyond all measure."""
-
-
-@dataclass(slots=True)
-class Exchange:
-    """What was seen of one request. ``status`` is None where no response came."""
-
-    request: bytes | None = None
-    status: int | None = None
-    retry_after: str = ""
-    response: bytearray = field(default_factory=bytearray)
-    is_whole: bool = False
-    is_late: bool = False
-    error: Exception | None = None
-
-    @property
-    def request_digest(self) -> str:
-        return "" if self.request is None else hashlib.sha256(self.request).hexdigest()
-
-    @property
-    def parameters(self) -> JsonDict:
-        """What was sent beside the prompt."""
-        if self.request is None:
-            return {}
-        body = orjson.loads(self.request)
-        return {name: value for name, value in body.items() if name not in _PROMPT_FIELDS}
 
 
 def exchange(seat: Seat, prompt: Prompt, remark: str) -> Exchange:
