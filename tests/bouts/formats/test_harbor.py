@@ -54,7 +54,7 @@ def test_the_text_form_is_a_bare_number(written: str) -> None:
 @pytest.mark.parametrize(
     "written",
     [
-        *("nan", "inf", "-Infinity", "1e309", "1_0", "1..2", '{"reward": NaN}'),
+        *("nan", "inf", "-Infinity", "1e309", "1_0", "1.2.3", '{"reward": NaN}'),
         *('{"reward": 1e999}', '{"reward": true}', '{"a": 1, "b": false}'),
         *('{"reward": null}', '{"reward": "1"}', '{"reward": [1]}', '{"reward": {}}'),
     ],
