@@ -60,8 +60,4 @@ def mapping(written: Any, *keys: str) -> dict[str, Any]:
 
 def joined(*texts: str) -> str:
     """Return texts as paragraphs, without those that say nothing or the same again."""
-    said: list[str] = []
-    for text in texts:
-        if text.strip() and text not in said:
-            said.append(text)
-    return "\n\n".join(said)
+    return "\n\n".join(dict.fromkeys(text for text in texts if text.strip()))

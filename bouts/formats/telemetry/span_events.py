@@ -29,7 +29,7 @@ from bouts.formats.telemetry.waiting import Step, WaitingRoom
 from bouts.formats.types import Event, Report, Unreadable
 
 MAX_SPANS = 500_000
-MAX_DEPTH = 64  # of the tree, how far up is looked
+MAX_DEPTH = 24  # of the tree, how far up is looked
 
 
 @dataclass(slots=True)
