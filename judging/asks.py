@@ -37,7 +37,7 @@ from judging.panel.evidence import EvidenceBundle, evidence_for
 from judging.panel.prompts import Prompt, new_boundary, render
 from judging.panel.seats import Seat
 from judging.readings import answer_of, verdict_of
-from judging.rubrics import rubric
+from judging.rubrics import Questions, Rubric, questions, rubric
 from judging.scoring.policy import CURRENT
 from judging.seats import seating
 
@@ -66,8 +66,9 @@ def due_of(bundle: Bundle) -> list[tuple[Judge, str]]:
 
 def free(bundle_id: int) -> list[int]:
     """Return the asks of a bundle that may be put now."""
-    if not seating().is_anybody:
-        return []
+    seats = seating()
+    if not (seats.is_anybody or seats.trouble):
+        return []  # nobody was asked; what is left of other times is found by the sweep
     ready = Step.objects.asks().filter(bundle=bundle_id, state=Step.State.WAITING)
     return list(ready.filter(_objective_is_over()).order_by("pk").values_list("pk", flat=True))
 
@@ -225,10 +226,16 @@ def _ask(step: Step) -> None:
         if not evidence.items:
             _conclude(step, _silent(step, NOTHING_TO_SHOW))
             return
-        prompt = render(judge, rubric(judge, CURRENT.version), evidence, new_boundary())
+        prompt = render(judge, _asked_by(judge), evidence, new_boundary())
         call = _begin(step, seat, prompt, evidence)
         _store(call, client.ask(seat, prompt))
     _conclude(step, verdict_of(call, dossier_of(step.bundle)))
+
+
+def _asked_by(judge: Judge) -> Rubric | Questions:
+    """Return what a judge asks about: criteria with levels, or Integrity's questions."""
+    version = CURRENT.version
+    return questions(version) if judge is Judge.INTEGRITY else rubric(judge, version)
 
 
 def _refuse_where_nothing_may_be_asked(step: Step, seat: Seat | None) -> None:
