@@ -110,3 +110,13 @@ class ChallengeStateForm(forms.Form):
         max_length=500,
         widget=forms.Textarea({"rows": 3}),
     )
+
+
+class JudgeAgainForm(forms.Form):
+    """Why a match is judged anew."""
+
+    reason = forms.CharField(
+        help_text="It stands in the log, for staff.",
+        max_length=500,
+        widget=forms.Textarea({"rows": 3}),
+    )

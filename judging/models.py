@@ -7,6 +7,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
+from django.utils import timezone
 
 from bouts.fields import ExactField
 from bouts.models import Agent, Blob, Bundle, Challenge, ChallengeVersion, Match
@@ -121,7 +122,16 @@ class ModelCall(models.Model):
         return f"{self.judge}, {self.seat}, call {self.pk}"
 
     def get_absolute_url(self) -> str:
-        return reverse("judging:call_detail", args=[self.pk])
+        return reverse("judging:call_detail", args=[self.bundle.match.slug, self.pk])
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether its worker is gone, and what it was answered with it."""
+        return self.result_or_none is None and self.lease_expires_at <= timezone.now()
+
+    @property
+    def result_or_none(self) -> CallResult | None:
+        return getattr(self, "result", None)
 
 
 class CallResult(models.Model):

@@ -12,6 +12,7 @@ from typing import Any
 from bouts.rules import Judge, Severity
 from judging.charts.metrics import MetricBar, metric_bar
 from judging.charts.seats import SeatScale, Vote, seat_scale
+from judging.rubrics import Criterion, Level, rubric
 from judging.scoring.exact import rounded
 from judging.scoring.policy import MetricRule, Policy
 from judging.showing import words
@@ -311,10 +312,34 @@ class MetricRow:
 
 @dataclass(frozen=True, slots=True)
 class CriterionRow:
+    """A criterion, what a model made of it, and what its levels mean."""
+
     title: str
+    question: str
     level: int | None
     score: str | None
     reason: str
+    paragraphs: Sequence[Paragraph]
+    links: Links
+    levels: tuple[Level, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RemarkRow:
+    """What a scan of a rationale found."""
+
+    text: str
+    quote: str
+    record: str
+
+
+REMARKS = {
+    "score": "It speaks of a score, a rank or another verdict",
+    "expected_answer": "It quotes an expected answer",
+    "hidden_test": "It tells of a hidden test",
+    "name": "It names a team, an agent or a model",
+    "contradicted": "The record says otherwise",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,6 +354,10 @@ class HalvesCard:
     model_half: str | None
     model: str
     model_state: str
+    model_reason: str
+    call: int | None  # for staff: the stored call
+    remarks: tuple[RemarkRow, ...]
+    uploaded: str  # for staff: what was uploaded beside an answer of our own
     formula: str
     highest_level: int
 
@@ -361,13 +390,17 @@ def halves_card(
         ),
         metrics_half=judge.get("metrics_half"),
         criteria=tuple(
-            _criterion(criterion, judge["criteria"][criterion])
-            for criterion in rules.rubrics[Judge(name)]
-            if criterion in judge.get("criteria", {})
+            _criterion(meant, judge["criteria"][meant.name], addresses)
+            for meant in rubric(name, policy.version).criteria
+            if meant.name in judge.get("criteria", {})
         ),
         model_half=judge.get("model_half"),
         model=inert(model.get("model", "")),
         model_state=model.get("state", ""),
+        model_reason=inert(model.get("reason", "")),
+        call=model.get("call"),
+        remarks=_remarks(model),
+        uploaded=_uploaded_half(judge.get("uploaded")),
         formula=_halves_formula(judge),
         highest_level=rules.highest_level,
     )
@@ -412,8 +445,31 @@ def _value(value: float, unit: str) -> str:
     return f"{value:,.4f}"
 
 
-def _criterion(name: str, found: Mapping[str, Any]) -> CriterionRow:
-    return CriterionRow(words.title(name), found["level"], found["score"], found["reason"] or "")
+def _criterion(meant: Criterion, found: Mapping[str, Any], addresses: Addresses) -> CriterionRow:
+    return CriterionRow(
+        title=meant.title,
+        question=meant.question,
+        level=found.get("level"),
+        score=found.get("score"),
+        reason=found.get("reason") or "",
+        paragraphs=paragraphs_of(found.get("rationale", "")),
+        links=Links.of(addresses.link(anchor) for anchor in found.get("evidence", [])),
+        levels=meant.levels,
+    )
+
+
+def _remarks(said: Mapping[str, Any]) -> tuple[RemarkRow, ...]:
+    return tuple(
+        RemarkRow(REMARKS.get(remark["kind"], ""), inert(remark["quote"]), inert(remark["record"]))
+        for remark in said.get("remarks", [])
+    )
+
+
+def _uploaded_half(uploaded: Mapping[str, Any] | None) -> str:
+    if not uploaded:
+        return ""
+    said = uploaded["state"] if uploaded["score"] is None else uploaded["score"]
+    return f"{said} of {inert(uploaded['model'])}" if uploaded["model"] else said
 
 
 def _halves_formula(judge: Mapping[str, Any]) -> str:
@@ -438,8 +494,10 @@ class SeatCard:
     score: str | None
     reason: str
     paragraphs: Sequence[Paragraph]
-    levels: tuple[tuple[str, int], ...]
+    criteria: tuple[CriterionRow, ...]
     links: Links
+    remarks: tuple[RemarkRow, ...]
+    call: int | None  # for staff: the stored call
     is_discarded: bool
 
 
@@ -460,6 +518,9 @@ class StrategyCard:
     ruling: str | None  # the public reason
     ruled_score: str | None
     highest_level: int
+    rubric: tuple[Criterion, ...]
+    is_uploaded: bool
+    uploaded: tuple[str, ...]  # for staff: votes that were uploaded beside our own seats
 
 
 def strategy_card(card: Mapping[str, Any], policy: Policy, addresses: Addresses) -> StrategyCard:
@@ -491,6 +552,12 @@ def strategy_card(card: Mapping[str, Any], policy: Policy, addresses: Addresses)
         ruling=inert(ruling["reason"]) if ruling else None,
         ruled_score=ruling["score"] if ruling else None,
         highest_level=policy.halves.highest_level,
+        rubric=rubric(Judge.STRATEGY, policy.version).criteria,
+        is_uploaded=judge.get("source") == "uploaded",
+        uploaded=tuple(
+            f"{inert(one['seat'])} {one['score'] or one['state']}"
+            for one in judge.get("uploaded", [])
+        ),
     )
 
 
@@ -506,7 +573,7 @@ def _seat(
     policy: Policy,
     addresses: Addresses,
 ) -> SeatCard:
-    levels = seat["levels"] or {}
+    levels, said = seat["levels"] or {}, seat.get("criteria", {})
     model = seat.get("model")
     return SeatCard(
         letter=letter,
@@ -515,12 +582,14 @@ def _seat(
         score=seat["score"],
         reason=inert(seat["reason"]),
         paragraphs=paragraphs_of(seat["rationale"]),
-        levels=tuple(
-            (words.title(name), levels[name])
-            for name in policy.halves.rubrics[Judge.STRATEGY]
-            if name in levels
+        criteria=tuple(
+            _criterion(meant, {"level": levels[meant.name], **said.get(meant.name, {})}, addresses)
+            for meant in rubric(Judge.STRATEGY, policy.version).criteria
+            if meant.name in levels
         ),
         links=Links.of(addresses.link(anchor) for anchor in seat["evidence"]),
+        remarks=_remarks(seat),
+        call=seat.get("call"),
         is_discarded=seat["seat"] == discarded,
     )
 

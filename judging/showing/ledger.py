@@ -101,7 +101,7 @@ def _judge_row(name: str, card: Mapping[str, Any]) -> LedgerRow:
         weight=judge["effective_weight"],
         reason=judge["reason"],
         is_anchored=judge["anchored"],
-        is_open=bool(entry.get("provisional")) or judge["reason"] == "waiting",
+        is_open=bool(entry.get("provisional")) or judge["reason"] in {"waiting", "held"},
         is_zero=judge["counted"] is None,
         has_answer=judge["counted"] is not None,
     )
@@ -129,7 +129,7 @@ def _can_change(card: Mapping[str, Any], policy: Policy) -> list[str]:
     waiting = [
         words.JUDGES[name]
         for name, judge in card["judges"].items()
-        if judge["counted"] is None and judge["reason"] == "waiting"
+        if judge["counted"] is None and judge["reason"] in {"waiting", "held"}
     ]
     if waiting:
         said.append(f"{' and '.join(waiting)} has not been judged: no panel has voted yet.")

@@ -19,6 +19,7 @@ STEPS = {
     Step.State.RUNNING: NOW,
     Step.State.DONE: DONE,
     Step.State.FAILED: BAD,
+    Step.State.HELD: WAIT,
 }
 
 WORKER_GONE = "its worker is gone; another takes over within a minute"
@@ -85,12 +86,12 @@ def _judging(step: Step, now: datetime) -> Stage:
     said = [_attempt(step.attempts) if state != DONE else "", step.reason]
     if state == NOW and step.lease_expires_at and step.lease_expires_at < now:
         said = [WORKER_GONE]
-    return Stage(step.get_name_display(), state, ": ".join(filter(None, said)), _took(step, now))
+    return Stage(step.title, state, ": ".join(filter(None, said)), _took(step, now))
 
 
 def _took(step: Step, now: datetime) -> timedelta | None:
     match step.state:
-        case Step.State.WAITING:
+        case Step.State.WAITING | Step.State.HELD:
             return now - step.created_at
         case Step.State.RUNNING:
             return now - step.started_at

@@ -8,6 +8,7 @@ from bouts.evidence import EventPlace, JsonPlace, LinesPlace
 from judging.showing import inert as showing
 from judging.showing import words
 from judging.showing.addresses import Addresses
+from judging.spending import dollars
 
 register = template.Library()
 
@@ -15,6 +16,12 @@ register.filter("inert", showing.on_one_line)
 register.filter("plain", showing.plain)
 register.filter("coloured", showing.coloured)
 register.filter("heading", words.title)
+register.filter("dollars", dollars)
+
+
+@register.filter
+def seconds(milliseconds: int) -> str:
+    return f"{milliseconds / 1000:,.1f}"
 
 
 @register.filter

@@ -93,7 +93,7 @@ def _progress(sight: Sight) -> dict[str, Any]:
     steps = list(
         Step.objects.filter(bundle__match=sight.head.match_id, bundle__is_live=True).order_by("pk")
     )
-    over = {Step.State.DONE, Step.State.FAILED}
+    over = {Step.State.DONE, Step.State.FAILED, Step.State.HELD}
     return {
         "steps": steps,
         "done": sum(step.state in over for step in steps),

@@ -10,8 +10,9 @@ from bouts.actions import challenges
 from bouts.htmx import confirm_kept, render_page
 from bouts.models import AuditEntry, Challenge, ChallengeVersion, Match
 from bouts.visitors import operators_only
-from judging import actions
-from judging.forms import ChallengeStateForm, ExclusionForm
+from judging import actions, spending, steps, tasks
+from judging.forms import ChallengeStateForm, ExclusionForm, JudgeAgainForm
+from judging.seats import seating
 
 NEWS = 20  # entries of the log
 
@@ -36,6 +37,33 @@ def match_exclusion(request: HttpRequest, slug: str) -> HttpResponse:
     context = {"match": match, "form": form, "entries": _log(audit.subject_of(match))}
     status = 422 if form.errors else 200
     return render_page(request, "judging/match_exclusion.html", context, status=status)
+
+
+@operators_only
+def match_judge_again(request: HttpRequest, slug: str) -> HttpResponse:
+    """Have a match judged anew: new verdicts beside the old, whatever they come to."""
+    matches = Match.objects.select_related("agent__team", "challenge")
+    match = get_object_or_404(matches, slug=slug)
+    bundle = get_object_or_404(match.bundles.select_related("challenge_version"), is_live=True)
+    form = JudgeAgainForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            steps.judge_again(bundle, by=request.user, **form.cleaned_data)
+        except actions.ChallengeFrozen:
+            form.add_error(None, "The challenge is frozen: nothing of it is judged again.")
+        else:
+            tasks.ring(bundle.pk)
+            confirm_kept(request, f"judge-again-{match.pk}", f"{match} is being judged again.")
+            return redirect(match)
+    context = {
+        "match": match,
+        "form": form,
+        "seats": seating(),
+        "spent": spending.on_match(match.pk),
+        "entries": _log(audit.subject_of(match)),
+    }
+    status = 422 if form.errors else 200
+    return render_page(request, "judging/match_judge_again.html", context, status=status)
 
 
 SAID = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count, F
@@ -14,8 +15,9 @@ from django.views.decorators.http import require_GET, require_POST
 from bouts.htmx import render_page
 from bouts.models import Upload
 from bouts.visitors import operators_only
-from judging import steps, tasks
+from judging import spending, steps, tasks
 from judging.models import Step
+from judging.seats import seating
 
 PER_PAGE = 50
 
@@ -40,8 +42,17 @@ def work_list(request: HttpRequest) -> HttpResponse:
         ),
         "counts": [
             (state.label, states.get(state, 0))
-            for state in (Step.State.FAILED, Step.State.RUNNING, Step.State.WAITING)
+            for state in (
+                Step.State.FAILED,
+                Step.State.RUNNING,
+                Step.State.WAITING,
+                Step.State.HELD,
+            )
         ],
+        "seats": seating(),
+        "today": spending.today(),
+        "budget_day": settings.BUDGET_DAY_USD,
+        "budget_match": settings.BUDGET_MATCH_USD,
         "uploads": uploads.order_by(FAILED_FIRST, "created_at")[:PER_PAGE],
         "upload_count": uploads.count(),
         "now": timezone.now(),
@@ -55,9 +66,9 @@ def step_requeue(request: HttpRequest, step_id: int) -> HttpResponse:
     """Start a step again; one that is done by now is left alone."""
     row = get_object_or_404(Step, pk=step_id)
     if row.state == Step.State.DONE:
-        messages.info(request, f"{row.get_name_display()} is done by now. Nothing was changed.")
+        messages.info(request, f"{row.title} is done by now. Nothing was changed.")
         return redirect("judging:work_list")
     step = steps.requeue(step_id, by=request.user, reason="requeued from the work page")
     tasks.ring(step.bundle_id)
-    messages.success(request, f"{step.get_name_display()} of {step.bundle.match} is queued again.")
+    messages.success(request, f"{step.title} of {step.bundle.match} is queued again.")
     return redirect("judging:work_list")

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from bouts.models import Bundle
+from judging.panel import client
 from tests import matches
 from tests.vendors.server import VendorServer
 
@@ -40,6 +44,12 @@ def environment(seats: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
         for name, values in seats.items()
         for field, value in values.items()
     }
+
+
+def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nobody wait for a vendor that has failed."""
+    hurried = client.Clock(sleep=lambda seconds: None)
+    monkeypatch.setattr(client, "ask", partial(client.ask, clock=hurried))
 
 
 PLAN = "# Plan\n\nRead the store, take the lock first, test twice.\n"

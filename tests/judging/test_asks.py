@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +37,7 @@ def vendors(vendor_server: VendorServer) -> VendorServer:
 @pytest.fixture(autouse=True)
 def seated(settings: Settings, vendors: VendorServer, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.SEATS = asking.seats(vendors)
-    hurried = client.Clock(sleep=lambda seconds: None)  # nobody waits for a vendor that failed
-    monkeypatch.setattr(client, "ask", partial(client.ask, clock=hurried))
+    asking.hurry(monkeypatch)
 
 
 @pytest.fixture
@@ -406,11 +404,11 @@ def test_a_match_that_waits_to_be_judged_again_keeps_its_score(
 
 
 def test_what_a_model_proposes_waits_for_a_reviewer(bundle: Bundle, vendors: VendorServer) -> None:
-    finding = {"trigger": "acknowledged_uncertainty", "note": "It says what it left open."}
+    finding = {"trigger": "reward_hacking", "note": "A case is singled out."}
     vendors.play("anthropic", replies.good(4, findings=[finding]))
     card = judged(bundle)
-    row = Finding.objects.get(trigger="acknowledged_uncertainty")
-    assert (row.status, row.source, row.points) == ("proposed", "model", 3)
+    row = Finding.objects.get(trigger="reward_hacking")
+    assert (row.status, row.source, row.points) == ("proposed", "model", -15)
     assert row.evidence[0]["artifact"]
     assert card.adjustment == 0 and card.status == "provisional"
     assert replay(bundle.match).is_equal
