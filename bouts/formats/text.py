@@ -68,7 +68,7 @@ def shorten(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     half = limit // 2
-    return _joined(text[:half], len(text) - 2 * half, text[-half:])
+    return joined(text[:half], len(text) - 2 * half, text[-half:])
 
 
 def shorten_id(text: str) -> str:
@@ -90,7 +90,8 @@ def _shown(char: str) -> str:
     return char if unicodedata.category(char) == "Zs" else f"[U+{ord(char):04X}]"
 
 
-def _joined(head: str, missing: int, tail: str) -> str:
+def joined(head: str, missing: int, tail: str) -> str:
+    """Return the ends of a text with how much is gone between them."""
     return f"{head}\n[… {missing:,} characters cut …]\n{tail}"
 
 
@@ -126,4 +127,4 @@ class Clipper:
     def text(self) -> str:
         head, tail = "".join(self._head), "".join(self._tail)
         missing = self._dropped + max(len(tail) - self._half, 0)
-        return _joined(head, missing, tail[-self._half :]) if missing else head + tail
+        return joined(head, missing, tail[-self._half :]) if missing else head + tail

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from bouts.formats.text import inert, shorten
+from bouts.formats.text import inert, joined, shorten
 from bouts.hidden_words import spelled_out, tells
 from bouts.masking import mask
 
@@ -44,6 +44,8 @@ _UNSEEN = "[\\u00ad\\u034f\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\
 _BETWEEN = r"[\s_\-./:@+]*"
 _RUN = re.compile(r"[^\W\d_]+|\d+")
 _DATE = re.compile(r"[-@]\d{4}-?\d{2}-?\d{2}$")
+_WINDOW = 4  # times what is shown of a text: a longer one is not cleaned whole
+_LONG_SECRETS = ("PRIVATE KEY-----", "eyJ")  # what begins a secret that is told by its end as well
 _CONTROL_TOKEN = re.compile(r"<(?=[|｜])")
 
 
@@ -66,17 +68,30 @@ class Cleaner:
     def __call__(self, text: str, limit: int) -> str:
         """Return a text as a model may read it, of about ``limit`` characters at most.
 
-        Where names or hidden words show only once the letters are spelt out, the text is
-        withheld whole.
+        Where names show only once the letters are spelt out, the text is withheld whole.
         """
         if self.quotes_hidden(text):
             return QUOTES_HIDDEN
+        if len(text) <= _WINDOW * limit:
+            return shorten(self._clean(text), limit)
+        # Of a text this long only the ends are shown, so the ends are cleaned, twice as wide as
+        # what is shown of them: what was taken apart by the cut is not in the part that stays.
+        if any(mark in text for mark in _LONG_SECRETS):
+            text = mask(text)
+        head, tail = self._clean(text[: 2 * limit]), self._clean(text[-2 * limit :])
+        if TELLS_A_NAME in {head, tail}:
+            return TELLS_A_NAME
+        if min(len(head), len(tail)) < limit:
+            return shorten(self._clean(text), limit)  # so much was taken out that the cut is near
+        half = limit // 2
+        return joined(head[:half], len(text) - 2 * half, tail[-half:])
+
+    def _clean(self, text: str) -> str:
         if self._names is not None:
             text = self._names.sub(NAME, text)
             if self._names.search(spelled_out(text)):
                 return TELLS_A_NAME
-        text = shorten(inert(mask(text)), limit)
-        return _CONTROL_TOKEN.sub("[U+003C]", text)
+        return _CONTROL_TOKEN.sub("[U+003C]", inert(mask(text)))
 
 
 def spellings(names: Iterable[str]) -> set[str]:
