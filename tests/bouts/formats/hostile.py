@@ -57,6 +57,11 @@ def cases(format: str) -> Iterator[tuple[str, Callable[[], bytes]]]:
     documents = _documents(sample)
     if len(documents) == 1 and isinstance(documents[0], dict):
         yield from _of_document(documents[0])
+    elif len(documents) == 1 and isinstance(documents[0], list):
+        rows = documents[0]
+        yield "rows", lambda: f"[{','.join(_copies(rows))}]".encode()
+        yield "names", lambda: f"[{','.join(_renamed_copies(rows))}]".encode()
+        yield "tiny", lambda: f"[{','.join([json.dumps(rows[0]), *_repeated('{}')])}]".encode()
     if documents and isinstance(documents[0], dict) and _is_lines(sample):
         yield from _of_json_lines(documents)
     elif not documents and sample.lstrip(b"\xef\xbb\xbf").startswith(b"<"):
