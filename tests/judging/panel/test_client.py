@@ -118,6 +118,7 @@ STATES: dict[str, tuple[Reply, Outcome, int]] = {
     "too long": (replies.cut_short, Outcome.INVALID, 2),
     "wrong ids": (replies.wrong_ids, Outcome.INVALID, 2),
     "a criterion missing": (replies.missing_criterion, Outcome.INVALID, 2),
+    "points": (replies.points, Outcome.INVALID, 2),
     "level 9": (replies.level(9), Outcome.INVALID, 2),
 }
 
