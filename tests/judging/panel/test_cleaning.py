@@ -33,10 +33,10 @@ def test_wherever_a_secret_stands_in_a_long_text_it_is_not_shown(
 
 @given(spaces=st.integers(0, 40), count=st.integers(1, 400))
 def test_no_end_of_a_name_is_left_where_most_of_a_text_are_names(spaces: int, count: int) -> None:
-    name = "Archaeopteryx of the Northern Skerries"
+    name = "Archaeopteryx lithographica of the far Northern Skerries and all Isles"
     clean = Cleaner((name,), ())
     shown = clean(f"{' ' * spaces}{f'{name} ' * count}", LIMIT)
-    assert not re.search("archae|skerries|northern", shown, re.IGNORECASE)
+    assert not re.search("archae|litho|skerries|northern|isles", shown, re.IGNORECASE)
 
 
 @given(before=st.integers(0, 700), after=st.integers(0, 700))
