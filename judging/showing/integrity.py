@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judging.scoring.policy import Policy
-from judging.showing import words
+from judging.showing import how, words
 from judging.showing.addresses import Addresses, Link
 from judging.showing.inert import inert
 
@@ -53,6 +53,7 @@ class IntegrityCard:
     claims: tuple[ClaimRow, ...]
     not_found: tuple[str, ...]
     sums: Mapping[str, Any]
+    how_adjustment: how.Lines
     calibration: str
     absorbed: str
     hides_verdicts: bool  # whether hidden tests may say otherwise of a claim
@@ -66,6 +67,7 @@ def integrity_card(card: Mapping[str, Any], policy: Policy, addresses: Addresses
         claims=tuple(_claim(row, addresses) for row in claims),
         not_found=tuple(words.title(name).lower() for name in source.get("not_found", [])),
         sums=source,
+        how_adjustment=how.adjustment(source),
         calibration=_calibration(len(claims), policy),
         absorbed=_absorbed(source),
         hides_verdicts=any("visible_verdict" in row for row in claims),

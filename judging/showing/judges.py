@@ -15,7 +15,7 @@ from judging.charts.seats import SeatScale, Vote, seat_scale
 from judging.rubrics import Criterion, Level, rubric
 from judging.scoring.exact import rounded
 from judging.scoring.policy import MetricRule, Policy
-from judging.showing import words
+from judging.showing import how, words
 from judging.showing.addresses import Addresses, Link
 from judging.showing.inert import inert
 from judging.showing.words import decimal
@@ -126,6 +126,7 @@ class SuiteRow:
     counts: tuple[tuple[int, int], ...]
     weighted: str
     rate: str | None
+    how_rate: how.Lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +200,7 @@ def _suites(
             counts=tuple((tally.get("passed", 0), tally.get("total", 0)) for tally in counts),
             weighted="" if earned is None else f"{_short(rounded(earned, 1))} of {whole}",
             rate=rate,
+            how_rate=how.rate(tallies, rate, policy),
         )
 
 
@@ -304,6 +306,7 @@ class MetricRow:
     value: str | None
     reason: str | None
     score: str | None
+    how_score: how.Lines
     good: str
     bar: MetricBar
     episodes: tuple[EpisodeRow, ...]
@@ -350,8 +353,10 @@ class HalvesCard:
     links: Links
     metrics: tuple[MetricRow, ...]
     metrics_half: str | None
+    how_metrics: how.Lines
     criteria: tuple[CriterionRow, ...]
     model_half: str | None
+    how_model: how.Lines
     model: str
     model_state: str
     model_reason: str
@@ -389,12 +394,18 @@ def halves_card(
             if rule.name in metrics
         ),
         metrics_half=judge.get("metrics_half"),
+        how_metrics=how.mean([one["score"] for one in metrics.values()], judge.get("metrics_half")),
         criteria=tuple(
             _criterion(meant, judge["criteria"][meant.name], addresses)
             for meant in rubric(name, policy.version).criteria
             if meant.name in judge.get("criteria", {})
         ),
         model_half=judge.get("model_half"),
+        how_model=how.levels(
+            [one.get("score") for one in judge.get("criteria", {}).values()],
+            judge.get("model_half"),
+            rules,
+        ),
         model=inert(model.get("model", "")),
         model_state=model.get("state", ""),
         model_reason=inert(model.get("reason", "")),
@@ -418,6 +429,7 @@ def _metric(rule: MetricRule, found: Mapping[str, Any], addresses: Addresses) ->
         value=shown,
         reason=found["reason"],
         score=found["score"],
+        how_score=how.metric(rule.curve, found),
         good=good,
         bar=metric_bar(rule.curve, value, f"{title}: {told}{f', good {good}' if good else ''}"),
         episodes=tuple(
@@ -495,6 +507,7 @@ class SeatCard:
     reason: str
     paragraphs: Sequence[Paragraph]
     criteria: tuple[CriterionRow, ...]
+    how_score: how.Lines
     links: Links
     remarks: tuple[RemarkRow, ...]
     call: int | None  # for staff: the stored call
@@ -587,11 +600,19 @@ def _seat(
             for meant in rubric(Judge.STRATEGY, policy.version).criteria
             if meant.name in levels
         ),
+        how_score=how.levels(
+            [_points_of(level, policy) for level in levels.values()], seat["score"], policy.halves
+        ),
         links=Links.of(addresses.link(anchor) for anchor in seat["evidence"]),
         remarks=_remarks(seat),
         call=seat.get("call"),
         is_discarded=seat["seat"] == discarded,
     )
+
+
+def _points_of(level: int, policy: Policy) -> str:
+    rules = policy.halves
+    return str(rules.points_a_level * (level - rules.lowest_level))
 
 
 def _panel_formula(

@@ -12,7 +12,7 @@ from judging.charts.waterfall import Step, Waterfall, waterfall
 from judging.scoring.composite import band_of
 from judging.scoring.exact import rounded
 from judging.scoring.policy import Policy
-from judging.showing import words
+from judging.showing import how, words
 from judging.showing.words import decimal
 
 ZERO = Decimal(0)
@@ -34,6 +34,7 @@ class LedgerRow:
     is_open: bool = False  # what it adds can still change
     is_zero: bool = False
     has_answer: bool = True
+    how: how.Lines = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +45,10 @@ class Head:
     further: tuple[LedgerRow, ...]  # findings, caps, the limit
     base: str | None
     base_is_open: bool
+    how_base: how.Lines
     total: str | None
     total_is_open: bool
+    how_total: how.Lines
     low: str
     high: str
     can_change: tuple[str, ...]
@@ -55,7 +58,7 @@ class Head:
 
 def head_of(card: Mapping[str, Any], policy: Policy) -> Head:
     """Make the head of a disclosed breakdown."""
-    judges = [_judge_row(name, card) for name in words.JUDGES if name in card["judges"]]
+    judges = [_judge_row(name, card, policy) for name in words.JUDGES if name in card["judges"]]
     further = [
         _further_row(row, at)
         for at, row in enumerate(card["ledger"])
@@ -67,8 +70,10 @@ def head_of(card: Mapping[str, Any], policy: Policy) -> Head:
         further=tuple(further),
         base=card["base"],
         base_is_open=any(row.is_open for row in judges),
+        how_base=how.base((row.points for row in judges if row.has_answer), card["base"]),
         total=card["total"],
         total_is_open=card["status"] in UNSETTLED,
+        how_total=how.total(card["base"], (row.points for row in further), card, policy),
         low=reach["low"] if reach else "",
         high=reach["high"] if reach else "",
         can_change=tuple(_can_change(card, policy)),
@@ -86,7 +91,7 @@ def _is_idle(row: Mapping[str, Any]) -> bool:
     return row["row"] in words.RULES and not Decimal(row["points"])
 
 
-def _judge_row(name: str, card: Mapping[str, Any]) -> LedgerRow:
+def _judge_row(name: str, card: Mapping[str, Any], policy: Policy) -> LedgerRow:
     judge = card["judges"][name]
     entry: Mapping[str, Any] = next((row for row in card["ledger"] if row["row"] == name), {})
     points = Decimal(judge["points"])
@@ -104,6 +109,7 @@ def _judge_row(name: str, card: Mapping[str, Any]) -> LedgerRow:
         is_open=bool(entry.get("provisional")) or judge["reason"] in {"waiting", "held"},
         is_zero=judge["counted"] is None,
         has_answer=judge["counted"] is not None,
+        how=how.points_of_judge(name, card["judges"], policy),
     )
 
 

@@ -89,6 +89,13 @@ document.addEventListener("keydown", (event) => {
   if (panel?.link) close(panel.link);
 });
 
+// A judge's card that was folded opens for whoever is led to it.
+function unfold() {
+  const card = document.getElementById(location.hash.slice(1))?.closest("details.judge-card");
+  if (card) card.open = true;
+}
+window.addEventListener("hashchange", unfold);
+
 let wanted; // the address of the tab that was asked for last
 
 /** Put a tab in the place of the one that stands, on behalf of a link. */
