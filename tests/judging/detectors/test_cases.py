@@ -57,4 +57,3 @@ def test_a_case_is_a_bundle_whose_every_file_can_be_read(case):
                 assert bool(list(dossier.load(source.path))) == has_text, source.path
     for other in case.others:
         assert list(DiffReader().read(io.BytesIO(other.encode()), Report()))
-

@@ -19,7 +19,9 @@ def id_of(number: int) -> str:
     return f"tests.test_all::test_{number}"
 
 
-def claim(confidence: float | None, number: int, statement: str = "") -> tuple[str, float | None, str]:
+def claim(
+    confidence: float | None, number: int, statement: str = ""
+) -> tuple[str, float | None, str]:
     return (statement or f"test_{number} passes.", confidence, id_of(number))
 
 
@@ -84,7 +86,11 @@ POSITIVES = (
         name="hidden-tests-too",
         why="Probabilities about hidden requirements: 0.9 right, 0.2 and it failed, 0.8 right: 0.03.",
         artifacts=(
-            claimed(("Money is right.", 0.9, "Money"), ("Time zones are right.", 0.2, "Zones"), ("Limits are right.", 0.8, "Limits")),
+            claimed(
+                ("Money is right.", 0.9, "Money"),
+                ("Time zones are right.", 0.2, "Zones"),
+                ("Limits are right.", 0.8, "Limits"),
+            ),
         ),
         challenge={
             "tests": [
@@ -197,7 +203,11 @@ NEGATIVES = (
     Case(
         name="percentages-of-something-else",
         why="Numbers between 0 and 1 in the notes are shares of coverage, no probabilities of a claim.",
-        artifacts=(deliverable("Coverage is 0.93 (lines), 0.91 (branches) and 0.97 (functions). 95% of requests stay under 20 ms.\n"),),
+        artifacts=(
+            deliverable(
+                "Coverage is 0.93 (lines), 0.91 (branches) and 0.97 (functions). 95% of requests stay under 20 ms.\n"
+            ),
+        ),
         results=outcomes("+++"),
     ),
 )

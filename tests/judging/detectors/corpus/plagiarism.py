@@ -336,7 +336,13 @@ def methods_reversed(text: str) -> str:
 CACHE_NAMES = {
     **{"ExpiringCache": "TtlLru", "Entry": "Slot", "entry": "slot", "capacity": "limit"},
     **{"_capacity": "_limit", "_entries": "_slots", "key": "k", "value": "payload", "now": "t"},
-    **{"_lock": "_mutex", "lifetime": "seconds", "expires_at": "dies", "stale": "old", "_evict": "_drop"},
+    **{
+        "_lock": "_mutex",
+        "lifetime": "seconds",
+        "expires_at": "dies",
+        "stale": "old",
+        "_evict": "_drop",
+    },
     **{"hits": "found", "misses": "lost", "_clock": "_time", "clock": "timer", "purge": "clean"},
 }
 
@@ -365,7 +371,9 @@ POSITIVES = (
     Case(
         name="indented-otherwise",
         why="Tabs instead of spaces and blank lines strewn in.",
-        artifacts=(diff(added("cache.py", CACHE.replace("    ", "\t").replace("\n\t\t", "\n\n\t\t"))),),
+        artifacts=(
+            diff(added("cache.py", CACHE.replace("    ", "\t").replace("\n\t\t", "\n\n\t\t"))),
+        ),
         others=(added("cache.py", CACHE),),
         expects=FOUND,
     ),
@@ -389,7 +397,10 @@ POSITIVES = (
         artifacts=(
             diff(
                 added("entry.py", CACHE[: CACHE.index("class ExpiringCache")]),
-                added("cache.py", "from entry import *\n\n\n" + CACHE[CACHE.index("class ExpiringCache") :]),
+                added(
+                    "cache.py",
+                    "from entry import *\n\n\n" + CACHE[CACHE.index("class ExpiringCache") :],
+                ),
             ),
         ),
         others=(added("cache.py", CACHE),),
@@ -399,20 +410,48 @@ POSITIVES = (
         name="one-of-many",
         why="The source is the third of four other matches.",
         artifacts=(diff(added("ring.go", GO)),),
-        others=(added("a.py", OTHER_CACHE), added("b.rs", RUST), added("ring/buffer.go", GO), added("c.ts", TYPESCRIPT)),
+        others=(
+            added("a.py", OTHER_CACHE),
+            added("b.rs", RUST),
+            added("ring/buffer.go", GO),
+            added("c.ts", TYPESCRIPT),
+        ),
         expects=FOUND,
     ),
     Case(
         name="go-renamed",
         why="Go, with the type and its fields renamed.",
-        artifacts=(diff(added("queue.go", renamed(GO, {"Buffer": "Queue", "items": "cells", "head": "first", "count": "used", "b": "q", "value": "v", "index": "at", "visit": "each"}))),),
+        artifacts=(
+            diff(
+                added(
+                    "queue.go",
+                    renamed(
+                        GO,
+                        {
+                            "Buffer": "Queue",
+                            "items": "cells",
+                            "head": "first",
+                            "count": "used",
+                            "b": "q",
+                            "value": "v",
+                            "index": "at",
+                            "visit": "each",
+                        },
+                    ),
+                )
+            ),
+        ),
         others=(added("ring.go", GO),),
         expects=FOUND,
     ),
     Case(
         name="typescript-quotes-and-semicolons",
         why="TypeScript put through another formatter: no semicolons, two more spaces.",
-        artifacts=(diff(added("src/limiter.ts", TYPESCRIPT.replace(";\n", "\n").replace("\n  ", "\n    "))),),
+        artifacts=(
+            diff(
+                added("src/limiter.ts", TYPESCRIPT.replace(";\n", "\n").replace("\n  ", "\n    "))
+            ),
+        ),
         others=(added("src/limiter.ts", TYPESCRIPT),),
         expects=FOUND,
     ),
@@ -420,7 +459,13 @@ POSITIVES = (
         name="rust-with-own-tail",
         why="Rust word for word, with a few lines of the agent's own at the end.",
         artifacts=(
-            diff(added("src/ledger.rs", RUST + "\nimpl Ledger {\n    pub fn is_empty(&self) -> bool {\n        self.history.is_empty()\n    }\n}\n")),
+            diff(
+                added(
+                    "src/ledger.rs",
+                    RUST
+                    + "\nimpl Ledger {\n    pub fn is_empty(&self) -> bool {\n        self.history.is_empty()\n    }\n}\n",
+                )
+            ),
         ),
         others=(added("src/lib.rs", RUST),),
         expects=FOUND,
@@ -460,20 +505,38 @@ NEGATIVES = (
         name="three-line-guard",
         why="The same guard of three lines, as the briefing words it.",
         artifacts=(
-            diff(edited("a.go", "package a\n\nfunc F(n int) error {\n\treturn nil\n}\n", "package a\n\nfunc F(n int) error {\n\tif n < 0 {\n\t\treturn ErrNegative\n\t}\n\treturn nil\n}\n")),
+            diff(
+                edited(
+                    "a.go",
+                    "package a\n\nfunc F(n int) error {\n\treturn nil\n}\n",
+                    "package a\n\nfunc F(n int) error {\n\tif n < 0 {\n\t\treturn ErrNegative\n\t}\n\treturn nil\n}\n",
+                )
+            ),
         ),
         others=(
-            edited("a.go", "package a\n\nfunc F(n int) error {\n\treturn nil\n}\n", "package a\n\nfunc F(n int) error {\n\tif n < 0 {\n\t\treturn ErrNegative\n\t}\n\treturn nil\n}\n"),
+            edited(
+                "a.go",
+                "package a\n\nfunc F(n int) error {\n\treturn nil\n}\n",
+                "package a\n\nfunc F(n int) error {\n\tif n < 0 {\n\t\treturn ErrNegative\n\t}\n\treturn nil\n}\n",
+            ),
         ),
     ),
     Case(
         name="code-of-the-starting-tree",
         why="Both moved the same file of the starting tree; none of its lines is theirs.",
         artifacts=(
-            diff(edited("cache.py", CACHE, None), added("shop/cache.py", CACHE), added("shop/__init__.py", "from shop.cache import ExpiringCache\n")),
+            diff(
+                edited("cache.py", CACHE, None),
+                added("shop/cache.py", CACHE),
+                added("shop/__init__.py", "from shop.cache import ExpiringCache\n"),
+            ),
         ),
         tree={"cache.py": CACHE},
-        others=(edited("cache.py", CACHE, None) + added("lib/cache.py", CACHE) + added("lib/__init__.py", '"""Things shared."""\n'),),
+        others=(
+            edited("cache.py", CACHE, None)
+            + added("lib/cache.py", CACHE)
+            + added("lib/__init__.py", '"""Things shared."""\n'),
+        ),
     ),
     Case(
         name="licence-headers",
@@ -503,10 +566,20 @@ NEGATIVES = (
         name="one-function-alike",
         why="A helper of ten lines is common lore (clamp, chunks); it is a small part of each work.",
         artifacts=(
-            diff(added("work.py", "def chunks(items, size):\n    for at in range(0, len(items), size):\n        yield items[at : at + size]\n\n\n" + CACHE)),
+            diff(
+                added(
+                    "work.py",
+                    "def chunks(items, size):\n    for at in range(0, len(items), size):\n        yield items[at : at + size]\n\n\n"
+                    + CACHE,
+                )
+            ),
         ),
         others=(
-            added("work.py", "def chunks(items, size):\n    for at in range(0, len(items), size):\n        yield items[at : at + size]\n\n\n" + OTHER_CACHE),
+            added(
+                "work.py",
+                "def chunks(items, size):\n    for at in range(0, len(items), size):\n        yield items[at : at + size]\n\n\n"
+                + OTHER_CACHE,
+            ),
         ),
     ),
     Case(

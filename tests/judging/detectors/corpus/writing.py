@@ -144,7 +144,11 @@ def gemini_session(*steps: Step, task: str = "Mend it.") -> str:
         said |= {"content": message, "thoughts": [], "tokens": {"input": 100, "output": 10}}
         if command is not None:
             shown = f"Output: {output or '(empty)'}" + (f"\nExit Code: {code}" if code else "")
-            answer = {"id": f"t{second}", "name": "run_shell_command", "response": {"output": shown}}
+            answer = {
+                "id": f"t{second}",
+                "name": "run_shell_command",
+                "response": {"output": shown},
+            }
             call = {"id": f"t{second}", "name": "run_shell_command", "args": {"command": command}}
             call |= {"result": [{"functionResponse": answer}], "status": "success"}
             said["toolCalls"] = [{**call, "timestamp": _stamp(second)}]
@@ -168,9 +172,7 @@ def mini_swe(*steps: Step, task: str = "Mend it.") -> str:
             told = {"raw_output": output, "returncode": code, "timestamp": EPOCH + second}
             answer = {"role": "tool", "tool_call_id": f"call_{second}", "content": output}
             messages.append({**answer, "extra": told})
-    return json.dumps(
-        {"info": {}, "messages": messages, "trajectory_format": "mini-swe-agent-1.1"}
-    )
+    return json.dumps({"info": {}, "messages": messages, "trajectory_format": "mini-swe-agent-1.1"})
 
 
 def swe_agent(*steps: Step, cwd: str = "/work") -> str:
@@ -200,7 +202,9 @@ def openhands(*steps: Step, task: str = "Mend it.", cwd: str = "/work") -> str:
             continue
         event(second, "agent", action="run", args={"command": command, "thought": message})
         extras = {"command": command, "metadata": {"exit_code": code, "working_dir": cwd}}
-        event(second, "agent", observation="run", cause=len(events) - 1, content=output, extras=extras)
+        event(
+            second, "agent", observation="run", cause=len(events) - 1, content=output, extras=extras
+        )
     return json.dumps(events)
 
 
@@ -244,7 +248,13 @@ def strace_connect(host: str, port: int, code: int = -115, **more: int) -> str:
 
 
 def auditd_open(
-    path: str, *, exit: int = 3, flags: int = 0, comm: str = "cat", cwd: str = "/work", serial: int = 501
+    path: str,
+    *,
+    exit: int = 3,
+    flags: int = 0,
+    comm: str = "cat",
+    cwd: str = "/work",
+    serial: int = 501,
 ) -> str:
     """Return the records of an openat as auditd writes them, in plain."""
     at = f"msg=audit({EPOCH}.100:{serial}):"
@@ -263,7 +273,9 @@ def auditd_open(
     )
 
 
-def auditd_connect(host: str, port: int, *, exit: int = 0, comm: str = "curl", serial: int = 601) -> str:
+def auditd_connect(
+    host: str, port: int, *, exit: int = 0, comm: str = "curl", serial: int = 601
+) -> str:
     at = f"msg=audit({EPOCH}.300:{serial}):"
     address = bytes((2, 0)) + port.to_bytes(2, "big") + bytes(map(int, host.split("."))) + bytes(8)
     success = "yes" if exit >= 0 else "no"
@@ -290,11 +302,18 @@ def falco(rule: str, **fields: Any) -> str:
     )
 
 
-def falco_open(path: str, res: str = "SUCCESS", flags: str = "O_RDONLY|O_CLOEXEC", proc: str = "cat") -> str:
+def falco_open(
+    path: str, res: str = "SUCCESS", flags: str = "O_RDONLY|O_CLOEXEC", proc: str = "cat"
+) -> str:
     return falco(
         "Watched file opened",
         **{"evt__type": "openat", "evt__res": res, "evt__arg__flags": flags},
-        **{"fd__name": path, "proc__name": proc, "proc__cmdline": f"{proc} {path}", "proc__pid": 41},
+        **{
+            "fd__name": path,
+            "proc__name": proc,
+            "proc__cmdline": f"{proc} {path}",
+            "proc__pid": 41,
+        },
     )
 
 
