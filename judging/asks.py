@@ -98,8 +98,8 @@ def stranded() -> list[int]:
     unheard = Q(state=Step.State.WAITING, created_at__lt=now - settings.STEP_LEASE / 4)
     asks = Step.objects.asks().filter(_objective_is_over())
     left = list(asks.filter(lapsed | unheard).values_list("pk", flat=True))
-    held = Step.objects.asks().filter(state=Step.State.HELD).select_related("bundle")
-    return left + [step.pk for step in _released(held)]
+    held = Step.objects.asks().filter(state=Step.State.HELD, bundle__is_live=True)
+    return left + [step.pk for step in _released(held.select_related("bundle"))]
 
 
 def _released(held: Iterable[Step]) -> list[Step]:
@@ -242,6 +242,8 @@ def _refuse_where_nothing_may_be_asked(step: Step, seat: Seat | None) -> None:
     """Raise `Held` where the settings or the match do not allow to ask, whatever it costs."""
     if seat is None:
         raise Held(seating().trouble or "No key is configured for this seat.")
+    if not step.bundle.is_live:
+        raise Held("A newer bundle was uploaded: nothing more is spent on this one.")
     if not step.bundle.verdicts.filter(judge=Judge.OBJECTIVE, is_live=True).exists():
         raise Held("Objective failed: nothing is asked before it has answered.")
 

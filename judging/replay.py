@@ -282,6 +282,8 @@ class _Again:
     # Scorecards
 
     def _scorecard(self, card: Scorecard) -> None:
+        if not card.rests_on:
+            return  # made before scorecards told what they rest on
         self.replayed.scorecards += 1
         where = f"{self.where}, scorecard {card.number}"
         verdicts = [self.verdicts[key] for key in card.rests_on["verdicts"]]

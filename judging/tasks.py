@@ -14,11 +14,12 @@ logger = logging.getLogger(__name__)
 
 
 @shared_task
-def work_on(bundle_id: int) -> None:
+def work_on(bundle_id: int, with_asks: bool = True) -> None:
     if steps.work_on(bundle_id):
-        ring(bundle_id)
-    for step_id in asks.free(bundle_id):
-        ring_for(step_id)
+        ring(bundle_id, with_asks=with_asks)
+    if with_asks:
+        for step_id in asks.free(bundle_id):
+            ring_for(step_id)
 
 
 @shared_task
@@ -27,7 +28,8 @@ def ask(step_id: int) -> None:
         case asks.After.THE_ASK:
             ring_for(step_id)
         case asks.After.THE_JUDGES:
-            ring(Step.objects.values_list("bundle", flat=True).get(pk=step_id))
+            # The other asks were rung for when this one was.
+            ring(Step.objects.values_list("bundle", flat=True).get(pk=step_id), with_asks=False)
 
 
 @shared_task
@@ -39,9 +41,9 @@ def sweep() -> None:
         ring_for(step_id)
 
 
-def ring(bundle_id: int) -> None:
+def ring(bundle_id: int, *, with_asks: bool = True) -> None:
     """Ask a worker to look at a bundle. Where no broker answers, the sweep will find it."""
-    _ring(work_on, bundle_id)
+    _ring(work_on, bundle_id, with_asks)
 
 
 def ring_for(step_id: int) -> None:
@@ -49,8 +51,8 @@ def ring_for(step_id: int) -> None:
     _ring(ask, step_id)
 
 
-def _ring(task: Task, key: int) -> None:
+def _ring(task: Task, *arguments: int) -> None:
     try:
-        task.delay(key)
+        task.delay(*arguments)
     except (OperationalError, OSError) as error:
-        logger.warning("no broker to ring %s for %s: %s", task.name, key, error)
+        logger.warning("no broker to ring %s for %s: %s", task.name, arguments[0], error)

@@ -277,6 +277,16 @@ def test_a_worker_that_dies_each_time_leaves_the_seat_out(bundle: Bundle) -> Non
     assert replay(bundle.match).is_equal
 
 
+def test_nothing_is_spent_on_a_bundle_that_was_overtaken(
+    bundle: Bundle, vendors: VendorServer, tmp_path: Path
+) -> None:
+    asking.store(tmp_path / "2", static=[{"tests.test_a::test_once": False}])
+    steps.run_steps(bundle)
+    assert vendors.asked() == []
+    assert set(bundle.steps.asks().values_list("state", flat=True)) == {Step.State.HELD}
+    assert asks.stranded() == []
+
+
 # Budgets
 
 

@@ -108,7 +108,9 @@ def test_ten_times_the_work_needs_no_more_queries(
     ops: Client, tmp_path: Path, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     matches.store(tmp_path / "0", match="m-0")
-    with django_assert_num_queries(8):  # session, person, states, count, steps, uploads, count
+    with django_assert_num_queries(
+        8
+    ):  # session, person, states, count, steps, uploads, count, cost
         ops.get("/work/")
     for number in range(1, 6):
         matches.store(tmp_path / str(number), match=f"m-{number}")
