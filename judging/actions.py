@@ -175,6 +175,7 @@ def answers_from(bundle: Bundle, rows: Iterable[Verdict], findings: Iterable[Fin
         seats=seats,
         findings=tuple(map(_finding_of, findings)),
         claims=tuple(searched.detail["claims"]) if searched else (),
+        searched=tuple(searched.detail.get("searched", ())) if searched else (),
         strategy_digest=panel.evidence_digest if panel else "",
         integrity_model=searched.detail.get("model") if searched else None,
     )

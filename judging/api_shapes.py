@@ -197,6 +197,7 @@ class Integrity(serializers.Serializer):
     held = maybe(serializers.BooleanField)
     flags = texts()
     not_found = texts()
+    searched = maybe(serializers.ListField, child=serializers.DictField())
     claims = maybe(serializers.ListField, child=serializers.DictField())
     model = maybe(ModelHalf, allow_null=True)
 

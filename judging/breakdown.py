@@ -14,7 +14,6 @@ from fractions import Fraction
 from bouts.bundles.manifest import ChallengeFile
 from bouts.rules import Confidence, Judge
 from judging.judges.base import JsonDict, Opinion
-from judging.judges.integrity import ClaimRecord
 from judging.judges.strategy import HELD, SeatAnswer
 from judging.scoring.composite import (
     JudgeScore,
@@ -99,6 +98,7 @@ class Answers:
     claims: tuple[JsonDict, ...]
     strategy_digest: str  # of what the panel saw and said
     integrity_model: JsonDict | None = None  # what a model was asked for Integrity
+    searched: tuple[JsonDict, ...] = ()  # where Integrity looked for what
 
     @property
     def waits(self) -> tuple[JsonDict, ...]:
@@ -334,6 +334,8 @@ def _number(value: Fraction) -> int | float:
 def _integrity(integrity: IntegrityOutcome, answers: Answers, policy: Policy) -> JsonDict:
     records = {finding.key: finding for finding in answers.findings}
     found = {finding.trigger for finding in answers.findings}
+    # What could not be looked for was not "not found".
+    looked_for = {name for one in answers.searched if one["done"] for name in one["triggers"]}
     return {
         "bonus_raw": integrity.bonus_raw,
         "penalty_raw": integrity.penalty_raw,
@@ -348,10 +350,11 @@ def _integrity(integrity: IntegrityOutcome, answers: Answers, policy: Policy) ->
         "findings": [_finding(line, records[line.finding.id], policy) for line in integrity.lines],
         "claims": list(answers.claims),
         "model": answers.integrity_model,
+        "searched": list(answers.searched),
         "not_found": [
             name
             for name, trigger in policy.integrity.triggers.items()
-            if not trigger.is_bonus and name not in found
+            if not trigger.is_bonus and name in looked_for and name not in found
         ],
     }
 
@@ -375,7 +378,3 @@ def _finding(line: FindingLine, record: FindingRecord, policy: Policy) -> JsonDi
         "decided_at": record.decided_at,
         "evidence": list(record.evidence),
     }
-
-
-def claims_json(records: Sequence[ClaimRecord]) -> tuple[JsonDict, ...]:
-    return tuple(record.as_json() for record in records)

@@ -16,6 +16,7 @@ from bouts.disclosure import WITHHELD, Audience, Gate
 from bouts.evidence import BadPlace, TestPlace, parse_place
 from bouts.formats.types import Kind
 from bouts.rules import Suite
+from judging.judges.detectors.assertions import BUILD, VISIBLE
 
 JsonDict = dict[str, Any]
 
@@ -32,6 +33,7 @@ CRITICAL_FINDING = ("rule", "path", "line", "message", "artifact")
 PUBLIC_MARKS = frozenset({"reduced", "incomplete", "reduced_evidence", "flagged", "warned", "held"})
 APPLIED = "applied"
 OPEN = "open"
+OPEN_ABOUTS = frozenset({VISIBLE, BUILD})
 
 # What the models of each seat are called: a rationale that opens with "As Claude" tells whose
 # it is, and with it how the others voted.
@@ -463,6 +465,25 @@ class _Team:
             "findings": [self._finding(at, one) for at, one in enumerate(source["findings"])],
             "claims": [self._claim(at, one) for at, one in enumerate(source["claims"])],
             "model": self._model("integrity.model", source.get("model")),
+            "searched": [
+                self._search(at, one) for at, one in enumerate(source.get("searched", []))
+            ],
+        }
+
+    def _search(self, at: int, search: Mapping[str, Any]) -> JsonDict:
+        """Copy where was looked for what; of an error only that there was one."""
+        where = f"integrity.searched[{at}]"
+        fields = ("detector", "triggers", "searched", "missing", "done")
+        return {
+            **self._texts(where, _some(search, fields)),
+            "error": "It failed." if search["error"] else "",
+            "noted": [
+                {
+                    "note": self._gate.text(noted["note"]),
+                    "evidence": self._anchors(f"{where}.noted.evidence", noted["evidence"]),
+                }
+                for noted in search["noted"]
+            ],
         }
 
     def _finding(self, at: int, finding: Mapping[str, Any]) -> JsonDict:
@@ -484,7 +505,9 @@ class _Team:
         """
         where = f"integrity.claims[{at}]"
         shown = self._texts(where, _some(claim, ("statement", "confidence", "about")))
-        if self._unseen:
+        # What was said of all visible tests, or of the build, tells of nothing hidden.
+        is_open = claim.get("stated", False) and claim["about"] in OPEN_ABOUTS
+        if self._unseen and not is_open:
             record, verdict = self._visible_record(claim["about"])
             shown |= {
                 "record": self._gate.text(record),

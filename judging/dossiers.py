@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from django.db.models.functions import Left
 
 from bouts import blobs, chunks, excerpts
+from bouts.bundles.archive import tree_contents
 from bouts.bundles.documents import parse
 from bouts.bundles.hidden import HiddenTests, is_hidden
+from bouts.bundles.limits import Limits
 from bouts.bundles.loading import LoadedBundle
 from bouts.bundles.manifest import ChallengeFile, ClaimsFile, MatchFile, VerdictEntry, VerdictsFile
 from bouts.bundles.reading import Reading, State, readings, refuse_dangling
 from bouts.formats.types import Clock, Kind, Outcome
 from bouts.formats.types import TestResult as Result
-from bouts.models import Artifact, Bundle, TestResult
+from bouts.models import Artifact, Blob, Bundle, TestResult
+from judging import fingerprints
 from judging.judges.base import Claim, Dossier, Source
 
 # What the judges look at of a test result: of its texts, which can be long, what they may quote.
@@ -53,7 +59,17 @@ def dossier_of(bundle: Bundle) -> Dossier:
         verdicts=tuple(_stored_verdicts(artifacts.values())),
         claims=tuple(_stored_claims(artifacts.values())),
         starting_paths=None if tree is None else frozenset(tree),
+        tree=partial(_tree, blob) if (blob := bundle.challenge_version.tree_archive) else None,
+        peers=cache(partial(fingerprints.peers, bundle)),
     )
+
+
+def _tree(archive: Blob) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a starting tree. An archive is read from a file that can be sought in."""
+    with tempfile.TemporaryFile() as file:
+        with blobs.opened(archive) as stream:
+            shutil.copyfileobj(stream, file)
+        yield from tree_contents(file, name="tree", limits=Limits())
 
 
 def _names(manifest: MatchFile) -> tuple[str, ...]:
@@ -121,7 +137,11 @@ class FileDossier:
     """
 
     def __init__(
-        self, loaded: LoadedBundle, spec: ChallengeFile, tree: Iterable[str] | None
+        self,
+        loaded: LoadedBundle,
+        spec: ChallengeFile,
+        tree: Iterable[str] | None,
+        tree_file: Path | None = None,
     ) -> None:
         self._loaded = loaded
         self._values: dict[str, list[Any]] = {}
@@ -144,6 +164,7 @@ class FileDossier:
                 for index, entry in enumerate(file.claims)
             ),
             starting_paths=None if tree is None else frozenset(tree),
+            tree=tree_file and partial(tree_contents, tree_file, name="tree", limits=Limits()),
         )
 
     def hidden_results(self) -> Iterator[Result]:

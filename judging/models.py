@@ -389,3 +389,23 @@ class Standing(models.Model):
 
     def __str__(self) -> str:
         return f"{self.agent}: {self.value}"
+
+
+class Fingerprint(models.Model):
+    """What the code that a bundle adds is recognised by (`judging.judges.detectors.winnowing`).
+
+    One row a bundle, so that a match is compared with all others of its challenge in one query.
+    """
+
+    bundle = models.OneToOneField(
+        Bundle, on_delete=models.CASCADE, primary_key=True, related_name="fingerprint"
+    )
+    challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE)
+    version = models.PositiveSmallIntegerField()  # of how they were made: only equals compare
+    hashes = ArrayField(models.BigIntegerField())
+
+    class Meta:
+        indexes = [models.Index(fields=["challenge", "version"], name="fingerprints_to_compare")]
+
+    def __str__(self) -> str:
+        return f"{self.bundle}, {len(self.hashes)} fingerprints"

@@ -9,7 +9,7 @@ from bouts.bundles.loading import LoadedBundle, LoadedChallenge
 from bouts.bundles.reading import Reading
 from bouts.disclosure import Audience, Gate
 from bouts.rules import Disclosure, Judge
-from judging.breakdown import Answers, FindingRecord, claims_json, score
+from judging.breakdown import Answers, FindingRecord, score
 from judging.disclosed import disclosed
 from judging.dossiers import FileDossier
 from judging.judges.base import Dossier, JsonDict
@@ -30,7 +30,7 @@ def score_files(
     There is no revision and no challenge version, since nothing is stored: both are None.
     The rest is what the API tells staff of the stored match.
     """
-    files = FileDossier(loaded, challenge.challenge, challenge.tree)
+    files = FileDossier(loaded, challenge.challenge, challenge.tree, challenge.tree_file)
     hidden = HiddenTests.of(loaded, challenge.challenge, files.hidden_results())
     scored = score(answers_to(files.dossier, policy), policy)
     breakdown = {
@@ -51,8 +51,7 @@ def answers_to(dossier: Dossier, policy: Policy) -> Answers:
     telemetry = analysed(dossier, policy)
     seats = StrategyJudge().seats(dossier, policy)
     tests = tests_of(dossier)
-    integrity = IntegrityJudge()
-    found = integrity.findings(dossier, tests, policy) if dossier.applies(Judge.INTEGRITY) else ()
+    integrity = IntegrityJudge().judge(dossier, tests, policy)
     return Answers(
         spec=dossier.spec,
         opinions={
@@ -62,8 +61,9 @@ def answers_to(dossier: Dossier, policy: Policy) -> Answers:
             Judge.RECOVERY: RecoveryJudge().judge(dossier, telemetry, policy),
         },
         seats=seats,
-        findings=tuple(map(_undecided, found)),
-        claims=claims_json(integrity.claims(dossier, tests)),
+        findings=tuple(map(_undecided, integrity.found)),
+        claims=tuple(claim.as_json() for claim in integrity.claims),
+        searched=integrity.searched,
         strategy_digest=strategy_digest(dossier, seats),
     )
 

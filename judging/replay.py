@@ -25,10 +25,10 @@ from bouts.bundles.loading import MATCH, load_bundle
 from bouts.models import Bundle, Match
 from bouts.rules import Judge
 from judging.actions import answers_from, artifact_rows, card_digest, columns_of
-from judging.breakdown import claims_json, score
+from judging.breakdown import score
 from judging.dossiers import FileDossier, dossier_of
-from judging.judges.base import Dossier
-from judging.judges.integrity import IntegrityJudge
+from judging.judges.base import Dossier, Peer
+from judging.judges.integrity import Integrity, IntegrityJudge
 from judging.judges.objective import ObjectiveJudge, tests_of
 from judging.judges.process import ProcessJudge
 from judging.judges.recovery import RecoveryJudge
@@ -41,6 +41,7 @@ from judging.verdicts import (
     finding_row,
     opinion_verdict,
     panel_verdict,
+    peers_in,
     searched_verdict,
     seat_verdict,
 )
@@ -117,8 +118,9 @@ def stored_files(bundle: Bundle) -> Iterator[Dossier]:
         version = bundle.challenge_version
         with load_bundle(files, name=str(bundle), limits=limits()) as loaded:
             read = FileDossier(loaded, version.spec, version.starting_tree).dossier
-            # Who the agent is, is no file of the bundle.
-            yield replace(read, names=dossier_of(bundle).names)
+            # Who the agent is, and what the challenge began with, are no files of the bundle.
+            stored = dossier_of(bundle)
+            yield replace(read, names=stored.names, tree=stored.tree)
 
 
 class _Again:
@@ -226,8 +228,16 @@ class _Again:
 
     def _searched(self, verdict: Verdict) -> Verdict:
         asked = self._asked(verdict)
-        claims = claims_json(IntegrityJudge().claims(self.dossier, self.tests))
-        return searched_verdict(self.bundle, claims, asked)
+        integrity, peers = self._integrity(verdict)
+        return searched_verdict(self.bundle, integrity, peers, asked)
+
+    def _integrity(self, verdict: Verdict) -> tuple[Integrity, list[Peer]]:
+        """Look for everything again, with what was compared and asked when this was stored."""
+        asked = self._asked(verdict)
+        peers = peers_in(verdict.detail)
+        dossier = replace(self.dossier, peers=lambda: peers)
+        proposals = asked.proposals if asked else ()
+        return IntegrityJudge().judge(dossier, self.tests, CURRENT, proposals), peers
 
     def _same_verdict(self, stored: Verdict, again: Verdict) -> None:
         self.replayed.verdicts += 1
@@ -272,10 +282,7 @@ class _Again:
         ]
         found: dict[str, list[Finding]] = {}
         for verdict in searched:
-            asked = self._asked(verdict)
-            proposals = asked.proposals if asked else ()
-            items = IntegrityJudge().findings(self.dossier, self.tests, CURRENT, proposals)
-            for item in items:
+            for item in self._integrity(verdict)[0].found:
                 found.setdefault(item.key, []).append(finding_row(self.bundle, item, None))
         return found
 

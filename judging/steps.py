@@ -23,12 +23,11 @@ from django.utils import timezone
 from bouts import audit
 from bouts.models import Bundle, Challenge, Match, User
 from bouts.rules import Judge
-from judging import asks
+from judging import asks, fingerprints
 from judging.actions import RULING, ChallengeFrozen, record_scorecard
-from judging.breakdown import claims_json
 from judging.dossiers import dossier_of
 from judging.judges.base import Dossier
-from judging.judges.integrity import IntegrityJudge
+from judging.judges.integrity import Found, IntegrityJudge
 from judging.judges.objective import ObjectiveJudge, TestRecord, tests_of
 from judging.judges.process import ProcessJudge
 from judging.judges.recovery import RecoveryJudge
@@ -144,7 +143,9 @@ def _take(bundle_id: int) -> list[Step]:
     if not keys:
         return []
     asks_of_it = Step.objects.asks().filter(bundle=OuterRef("bundle"))
-    steps = Step.objects.select_related("bundle__match", "bundle__challenge_version")
+    steps = Step.objects.select_related(
+        "bundle__match__agent", "bundle__challenge_version__tree_archive"
+    )
     return list(steps.filter(pk__in=keys).annotate(has_asks=Exists(asks_of_it)).order_by("pk"))
 
 
@@ -321,6 +322,8 @@ class Work:
 
 
 def judge_objective(work: Work) -> None:
+    # Before any match is compared: of two that are judged at once, one sees the other.
+    fingerprints.store(work.bundle, work.dossier, work.policy)
     work.add([opinion_verdict(work.bundle, ObjectiveJudge().judge(work.dossier, work.policy))])
 
 
@@ -365,14 +368,14 @@ def judge_strategy(work: Work) -> None:
 
 def judge_integrity(work: Work) -> None:
     """Store what was found and claimed; decisions on the same evidence carry over."""
-    judge = IntegrityJudge()
     reader = work.reader_for(Judge.INTEGRITY)
-    claims = claims_json(judge.claims(work.dossier, work.tests))
-    work.add([searched_verdict(work.bundle, claims, reader)])
-    if not work.dossier.applies(Judge.INTEGRITY):
-        return
     proposals = reader.proposals if reader else ()
-    found = judge.findings(work.dossier, work.tests, work.policy, proposals)
+    dossier = work.dossier
+    integrity = IntegrityJudge().judge(dossier, work.tests, work.policy, proposals)
+    peers = dossier.peers() if dossier.peers and dossier.applies(Judge.INTEGRITY) else ()
+    work.add([searched_verdict(work.bundle, integrity, peers, reader)])
+    fingerprints.reopen_copies(peers, work.policy)
+    found = integrity.found
     decided: Mapping[str, Finding] = {}
     if found and work.bundle.number > 1:
         decisions = Finding.objects.filter(
@@ -380,9 +383,15 @@ def judge_integrity(work: Work) -> None:
         )
         decided = {finding.key: finding for finding in decisions.order_by("created_at", "pk")}
     Finding.objects.bulk_create(
-        [finding_row(work.bundle, item, decided.get(item.key)) for item in found],
+        [finding_row(work.bundle, item, _decision(item, decided)) for item in found],
         ignore_conflicts=True,  # what is there already stands, with whatever was decided of it
     )
+
+
+def _decision(found: Found, decided: Mapping[str, Finding]) -> Finding | None:
+    """Return what was decided of a finding, also where it was known by another key."""
+    keys = (found.key, *found.also_known_as)
+    return next((decided[key] for key in keys if key in decided), None)
 
 
 def compose_scorecard(work: Work) -> None:

@@ -17,6 +17,7 @@ from judging.views import (
     evidence_raw,
     judge_health,
     leaderboard,
+    likeness_detail,
     log_list,
     match_detail,
     match_list,
@@ -92,6 +93,7 @@ urlpatterns = [
     ),
     path("matches/<match:slug>/evidence/sandbox/", access_list.access_list, name="access_list"),
     path("matches/<match:slug>/evidence/scan/", scan_list.scan_list, name="scan_list"),
+    path("matches/<match:slug>/likeness/", likeness_detail.likeness_detail, name="likeness_detail"),
     path("matches/<match:slug>/evidence/files/", artifact_list.artifact_list, name="artifact_list"),
     path(
         "matches/<match:slug>/evidence/<digest:digest>/",

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from bouts.models import Bundle
 from bouts.rules import Judge
-from judging.judges.base import Dossier, JsonDict, Opinion
-from judging.judges.integrity import Found
+from judging.judges.base import Dossier, JsonDict, Opinion, Peer
+from judging.judges.detectors.plagiarism import sources_among
+from judging.judges.integrity import Found, Integrity
 from judging.judges.strategy import SCORED, SeatAnswer, strategy_digest
 from judging.models import Finding, Verdict
+from judging.scoring.policy import CURRENT
 
 
 def opinion_verdict(bundle: Bundle, opinion: Opinion) -> Verdict:
@@ -64,16 +66,41 @@ def panel_verdict(
 
 
 def searched_verdict(
-    bundle: Bundle, claims: Sequence[JsonDict], asked: SeatAnswer | None
+    bundle: Bundle, integrity: Integrity, peers: Sequence[Peer], asked: SeatAnswer | None
 ) -> Verdict:
-    """Return Integrity's own row; what it found are rows of their own."""
+    """Return Integrity's own row; what it found are rows of their own.
+
+    The earlier match that a finding of plagiarism rests on is kept with it: matches that come
+    in later change nothing about what was compared here.
+    """
     return Verdict(
         bundle=bundle,
         judge=Judge.INTEGRITY,
         source=Verdict.Source.OWN,
         state="searched",
-        detail={"claims": list(claims), "model": asked.as_json() if asked else None},
+        detail={
+            "claims": [asserted.as_json() for asserted in integrity.claims],
+            "searched": list(integrity.searched),
+            "sources": [_peer_json(peer) for peer in sources_among(peers, CURRENT)],
+            "model": asked.as_json() if asked else None,
+        },
     )
+
+
+def _peer_json(peer: Peer) -> JsonDict:
+    return {
+        "match": peer.match,
+        "similarity": peer.similarity,
+        "shared": sorted(peer.shared),
+    }
+
+
+def peers_in(detail: JsonDict) -> list[Peer]:
+    """Return the sources that an Integrity verdict was made with."""
+    return [
+        Peer(row["match"], row["similarity"], frozenset(row["shared"]), is_earlier=True)
+        for row in detail.get("sources", ())
+    ]
 
 
 def finding_row(bundle: Bundle, found: Found, decided: Finding | None) -> Finding:

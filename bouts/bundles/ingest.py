@@ -6,9 +6,11 @@ unreadable is rewound and stored as that. Nothing of a refused bundle stays.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.db import transaction
@@ -66,6 +68,9 @@ def store_challenge(loaded: LoadedChallenge, *, by: User | None) -> StoredChalle
     challenge = Challenge.objects.select_for_update(no_key=True).get(pk=challenge.pk)
     live = challenge.versions.filter(is_live=True).first()
     if live and live.digest == loaded.digest:
+        if live.tree_archive is None and loaded.tree_file:
+            live.tree_archive = _kept(loaded.tree_file)
+            live.save(update_fields=["tree_archive"])
         return StoredChallenge(live, is_new=False)
     _refuse_frozen(challenge, "challenge.json", "slug")
     challenge.versions.filter(is_live=True).update(is_live=False)
@@ -76,11 +81,20 @@ def store_challenge(loaded: LoadedChallenge, *, by: User | None) -> StoredChalle
         document=loaded.document,
         digest=loaded.digest,
         starting_tree=None if loaded.tree is None else dict(loaded.tree),
+        tree_archive=_kept(loaded.tree_file) if loaded.tree_file else None,
         created_by=by,
     )
     if live:
         challenge_changed.send(ChallengeVersion, version=version)
     return StoredChallenge(version, is_new=True)
+
+
+def _kept(archive: Path) -> Blob:
+    """Store the archive of a starting tree: what was there before is nobody's doing."""
+    with archive.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    blobs.save(archive, digest)
+    return Blob.objects.get_or_create(digest=digest, defaults={"size": archive.stat().st_size})[0]
 
 
 def _refuse_frozen(challenge: Challenge, file: str, field: str) -> None:

@@ -42,6 +42,8 @@ class ChallengeVersion(models.Model):
     digest = models.CharField(max_length=64)
     # Path to SHA-256 of each file of the starting tree; null where there is none.
     starting_tree = models.JSONField(null=True)
+    # Its archive; null too where the version is older than the keeping of them.
+    tree_archive = models.ForeignKey("bouts.Blob", null=True, on_delete=models.PROTECT)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey("bouts.User", null=True, on_delete=models.PROTECT)
     is_live = models.BooleanField(default=True)

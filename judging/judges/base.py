@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import fnmatch
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, BinaryIO
 
 import orjson
@@ -55,6 +57,21 @@ class Claim:
         return anchor(self.path, f"json:/claims/{self.index}")
 
 
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """Another agent's match on the same challenge, as far as its added code is this one's.
+
+    ``similarity`` is the part of the smaller fingerprint that both have, 0 to 1; ``shared``
+    holds what both have; ``is_earlier`` says that it was fought before.
+    """
+
+    match: str
+    similarity: float
+    shared: frozenset[int]
+    is_earlier: bool
+    bundle: int | None = None  # its row, where there is one
+
+
 @dataclass(frozen=True)
 class Dossier:
     """All that the judges may read of one match.
@@ -62,7 +79,9 @@ class Dossier:
     ``load`` yields the values that a readable source's reader gave, ``opened`` opens a
     source's bytes, both by its path. ``names`` gives all by which the agent and its team are
     known, ``hidden_words`` whatever names or quotes a hidden test (`bouts.hidden_words`):
-    what is shown to a model is held against both.
+    what is shown to a model is held against both. ``tree`` yields the starting tree's files,
+    where they are kept; ``peers`` gives other agents' matches on the challenge whose added
+    code overlaps.
     """
 
     spec: ChallengeFile
@@ -75,6 +94,8 @@ class Dossier:
     verdicts: tuple[VerdictEntry, ...] = ()
     claims: tuple[Claim, ...] = ()
     starting_paths: frozenset[str] | None = None
+    tree: Callable[[], Iterator[tuple[str, bytes]]] | None = None
+    peers: Callable[[], Sequence[Peer]] | None = None
 
     def source(self, path: str) -> Source | None:
         return next((source for source in self.sources if source.path == path), None)
@@ -137,16 +158,24 @@ def matches_any(path: str, globs: Iterable[str]) -> bool:
 
     A relative glob is looked for at any depth: ``hidden/*`` forbids ``/srv/x/hidden/a.py``.
     """
-    parts = [part for part in path.split("/") if part]
-    for glob in globs:
-        pattern = glob.strip("/")
-        wanted = len([part for part in pattern.split("/") if part])
-        starts = [0] if glob.startswith("/") else range(len(parts))
-        for start in starts:
-            for stop in range(start + wanted, len(parts) + 1):
-                if fnmatch.fnmatchcase("/".join(parts[start:stop]), pattern):
-                    return True
-    return False
+    pattern = _pattern(tuple(globs))
+    return pattern is not None and pattern.fullmatch(_tidy(path)) is not None
+
+
+@lru_cache(maxsize=256)
+def _pattern(globs: tuple[str, ...]) -> re.Pattern[str] | None:
+    """Return one pattern for several globs: a sandbox log asks for each of its lines."""
+    parts = [
+        f"{'' if glob.startswith('/') else '(?:.*/)?'}{fnmatch.translate(_tidy(glob))[:-2]}(?:/.*)?"
+        if _tidy(glob)
+        else ".*"  # the root
+        for glob in globs
+    ]
+    return re.compile("|".join(parts), re.DOTALL) if parts else None
+
+
+def _tidy(path: str) -> str:
+    return "/".join(part for part in path.split("/") if part)
 
 
 def digest_of(value: Any) -> str:

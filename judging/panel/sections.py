@@ -16,7 +16,8 @@ from bouts.evidence import Anchor, DiffPlace, EventPlace, LinePlace, LinesPlace,
 from bouts.formats.types import Access, Clock, Event, EventKind, FileChange, Hunk, Kind
 from bouts.rules import Judge, Severity, Suite
 from judging.judges.base import Claim, Dossier, Source
-from judging.judges.integrity import is_escape, is_forbidden
+from judging.judges.detectors.network_escape import is_escape
+from judging.judges.detectors.sandbox_access import is_forbidden
 from judging.judges.objective import TestRecord, tests_of
 from judging.judges.telemetry import main_source
 from judging.panel.cleaning import QUOTES_HIDDEN, Cleaner
@@ -267,8 +268,8 @@ class _Builder:
             if isinstance(access, Access):
                 is_vital = (
                     access.allowed is False
-                    or is_forbidden(access, self._dossier)
-                    or is_escape(access, self._dossier)
+                    or is_forbidden(access, self._dossier.spec)
+                    or is_escape(access, self._dossier.spec)
                 )
                 place, text = LinePlace(access.line), _access_text(access)
                 yield self._draft(Sort.ACCESS, source.path, place, text, is_vital=is_vital)

@@ -22,6 +22,7 @@ FOUND_BY = {
 class FindingRow:
     anchor: str  # id of its element
     key: str
+    trigger: str
     title: str
     points: int
     price: int
@@ -48,6 +49,32 @@ class ClaimRow:
 
 
 @dataclass(frozen=True, slots=True)
+class NotedRow:
+    """What is worth knowing and no finding."""
+
+    note: str
+    links: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRow:
+    """Where a detector looked, and what kept it from looking; ``is_done`` where it could."""
+
+    title: str
+    searched: str
+    missing: str
+    is_done: bool
+    error: str
+    noted: tuple[NotedRow, ...]
+
+    @property
+    def outcome(self) -> str:
+        if self.error:
+            return f"✕ Failed: {self.error}"
+        return "✓ Searched" if self.is_done else "– Not searched"
+
+
+@dataclass(frozen=True, slots=True)
 class IntegrityCard:
     findings: tuple[FindingRow, ...]
     claims: tuple[ClaimRow, ...]
@@ -57,6 +84,12 @@ class IntegrityCard:
     calibration: str
     absorbed: str
     hides_verdicts: bool  # whether hidden tests may say otherwise of a claim
+    searches: tuple[SearchRow, ...] = ()
+
+    @property
+    def is_all_searched(self) -> bool:
+        """Whether every detector could look: only then is "nothing found" the whole truth."""
+        return bool(self.searches) and all(search.is_done for search in self.searches)
 
 
 def integrity_card(card: Mapping[str, Any], policy: Policy, addresses: Addresses) -> IntegrityCard:
@@ -71,6 +104,21 @@ def integrity_card(card: Mapping[str, Any], policy: Policy, addresses: Addresses
         calibration=_calibration(len(claims), policy),
         absorbed=_absorbed(source),
         hides_verdicts=any("visible_verdict" in row for row in claims),
+        searches=tuple(_search(row, addresses) for row in source.get("searched", [])),
+    )
+
+
+def _search(row: Mapping[str, Any], addresses: Addresses) -> SearchRow:
+    return SearchRow(
+        title=words.title(row["detector"]),
+        searched=inert(", ".join(row["searched"])),
+        missing=inert(", ".join(row["missing"])),
+        is_done=row["done"],
+        error=inert(row["error"]),
+        noted=tuple(
+            NotedRow(inert(noted["note"]), tuple(map(addresses.link, noted["evidence"])))
+            for noted in row["noted"]
+        ),
     )
 
 
@@ -79,6 +127,7 @@ def _finding(at: int, row: Mapping[str, Any], addresses: Addresses) -> FindingRo
     return FindingRow(
         anchor=f"finding-{key[:8] or at + 1}",
         key=key,
+        trigger=row["trigger"],
         title=words.title(row["trigger"]),
         points=row["points"],
         price=row.get("price", row["points"]),

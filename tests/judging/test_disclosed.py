@@ -173,15 +173,19 @@ def test_withheld_parts_are_listed(bundle: Bundle, breakdown: dict[str, Any]) ->
         "judges.strategy.seats[0].rationale",
         "judges.strategy.seats[0].evidence[0]",
         "judges.strategy.seats[0].model",
-        "integrity.findings[0].note",
-        "integrity.findings[0].evidence[0].excerpt",
-        "integrity.findings[2].evidence[0].excerpt",
-        "integrity.findings[2].evidence[1]",
+        *told_of(breakdown, "test_suite_access", "note", "evidence[0].excerpt"),
+        *told_of(breakdown, "reward_hacking", "evidence[0].excerpt", "evidence[1]"),
         "integrity.claims[0].verdict",
         "artifacts[hidden tests]",
         "artifacts[verdicts]",
         "artifacts[PEEKED.md]",
     } <= set(shown["withheld"])
+
+
+def told_of(breakdown: dict[str, Any], trigger: str, *parts: str) -> list[str]:
+    """Name parts of a finding as ``withheld`` does."""
+    triggers = [finding["trigger"] for finding in breakdown["integrity"]["findings"]]
+    return [f"integrity.findings[{triggers.index(trigger)}].{part}" for part in parts]
 
 
 def test_neither_digest_nor_count_tells_of_hidden_runs(
@@ -346,7 +350,19 @@ def test_other_teams_see_scores_and_applied_findings_and_the_ledger_adds_up(
                 "points": -25,
                 "severity": "quarantine",
                 "status": "applied",
-            }
+            },
+            {
+                "trigger": "network_escape",
+                "points": -25,
+                "severity": "quarantine",
+                "status": "applied",
+            },
+            {
+                "trigger": "false_confidence",
+                "points": -5,
+                "severity": "warning",
+                "status": "applied",
+            },
         ],
     }
     assert sum(Decimal(row["points"]) for row in shown["ledger"]) == Decimal(shown["total"])
@@ -362,7 +378,8 @@ def test_a_dismissed_finding_is_nobody_elses_business(bundle: Bundle) -> None:
     key = bundle.findings.get(trigger="test_suite_access").key
     card = decide_finding(bundle, key, status="dismissed", by=rosa, reason="A misread path.")
     shown = disclosed(card.breakdown, gate_of(bundle, Audience.OTHERS, Disclosure.CLOSED))
-    assert shown["integrity"]["findings"] == []
+    triggers = [finding["trigger"] for finding in shown["integrity"]["findings"]]
+    assert triggers == ["network_escape", "false_confidence"]
     assert "test_suite_access" not in json.dumps(shown)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from bouts import blobs
 from bouts.actions.uploads import known, limits
 from bouts.bundles.errors import Refused
 from bouts.bundles.loading import LoadedChallenge, load_bundle, load_challenge, with_its_tree
@@ -54,15 +57,25 @@ class Command(BaseCommand):
                     )
                 yield loaded
             return
-        version = ChallengeVersion.objects.filter(challenge__slug=slug, is_live=True).first()
+        versions = ChallengeVersion.objects.select_related("tree_archive")
+        version = versions.filter(challenge__slug=slug, is_live=True).first()
         if version is None:
             names = ", ".join(sorted(known().challenges or ())) or "none"
             raise CommandError(
                 f"challenge {slug} is not known here (known: {names}); use --challenge"
             )
-        yield LoadedChallenge(
-            version.spec, version.document, version.starting_tree, None, version.digest
-        )
+        with tempfile.NamedTemporaryFile() as file:
+            if version.tree_archive:
+                with blobs.opened(version.tree_archive) as stream:
+                    shutil.copyfileobj(stream, file)
+                file.flush()
+            yield LoadedChallenge(
+                challenge=version.spec,
+                document=version.document,
+                tree=version.starting_tree,
+                tree_file=Path(file.name) if version.tree_archive else None,
+                digest=version.digest,
+            )
 
 
 def as_json(breakdown: JsonDict) -> str:

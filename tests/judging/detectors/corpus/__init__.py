@@ -17,15 +17,20 @@ import tarfile
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from bouts.bundles.limits import Limits
 from bouts.bundles.loading import load_bundle, load_challenge
 from judging.dossiers import FileDossier
-from judging.judges.base import Dossier
+from judging.judges.base import Dossier, Peer
+from judging.judges.detectors import record_of
+from judging.judges.detectors.plagiarism import marks_of
+from judging.judges.detectors.winnowing import hashes, similarity
+from judging.scoring.policy import CURRENT
 from tests.matches import junit
 
 # An artifact: path, kind (`bouts.formats.types.Kind`), content, further manifest fields.
@@ -95,10 +100,26 @@ def dossier_of(case: Case) -> Iterator[Dossier]:
             load_challenge(challenge, name="challenge", limits=Limits()) as spec,
             load_bundle(bundle, name="bundle", limits=Limits()) as loaded,
         ):
-            dossier = FileDossier(loaded, spec.challenge, spec.tree).dossier
+            dossier = FileDossier(loaded, spec.challenge, spec.tree, spec.tree_file).dossier
             for source in dossier.sources:
                 assert not source.reason, f"{case.name}: {source.path}: {source.reason}"
-            yield dossier
+            yield replace(dossier, peers=partial(_peers, dossier, case))
+
+
+def _peers(dossier: Dossier, case: Case) -> list[Peer]:
+    """Compare with the other matches as the database does."""
+    own = _fingerprint(dossier)
+    peers = []
+    for number, diff in enumerate(case.others):
+        other = replace(case, artifacts=(("diff.patch", "diff", diff, {}),), others=(), results={})
+        with dossier_of(other) as theirs:
+            shared = own & (found := _fingerprint(theirs))
+            peers.append(Peer(f"other-{number}", similarity(own, found), shared, is_earlier=True))
+    return peers
+
+
+def _fingerprint(dossier: Dossier) -> frozenset[int]:
+    return hashes(marks_of(record_of(dossier, (), CURRENT)))
 
 
 def _write_challenge(folder: Path, case: Case) -> Path:

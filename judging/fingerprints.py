@@ -1,0 +1,112 @@
+"""Fingerprints of added code in the database, and which matches share how much of them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from django.db import connection
+
+from bouts.models import Bundle
+from judging.judges.base import Dossier, Peer
+from judging.judges.detectors import record_of
+from judging.judges.detectors.plagiarism import marks_of
+from judging.judges.detectors.winnowing import FEWEST, VERSION, hashes
+from judging.models import Finding, Fingerprint, Step
+from judging.scoring.policy import Policy
+
+logger = logging.getLogger(__name__)
+
+MOST_PEERS = 20
+LEAST_SIMILAR = 0.3  # that is worth showing to staff
+
+# One query for all: the arrays meet in the database, and only what both have comes back. A
+# constant array of more than a few members is hashed there, so the work is linear.
+_PEERS = """
+    SELECT bundle.id, match.slug,
+           (bundle.finished_at, bundle.id) < (%(finished)s, %(bundle)s),
+           shared.hashes,
+           cardinality(shared.hashes)::float / least(cardinality(f.hashes), %(count)s) AS likeness
+      FROM judging_fingerprint f
+      JOIN bouts_bundle bundle ON bundle.id = f.bundle_id AND bundle.is_live
+      JOIN bouts_match match ON match.id = bundle.match_id
+      JOIN bouts_agent agent ON agent.id = match.agent_id
+           AND NOT (agent.team_id = %(team)s AND agent.name = %(name)s)
+     CROSS JOIN LATERAL (
+           SELECT array_agg(one) AS hashes FROM unnest(f.hashes) one WHERE one = ANY(%(hashes)s)
+           ) shared
+     WHERE f.challenge_id = %(challenge)s AND f.version = %(version)s
+       AND cardinality(shared.hashes) >= %(least)s * least(cardinality(f.hashes), %(count)s)
+     ORDER BY likeness DESC, bundle.id
+     LIMIT %(most)s
+"""
+
+
+def store(bundle: Bundle, dossier: Dossier, policy: Policy) -> None:
+    """Write down what a bundle's added code is recognised by. A second time changes nothing.
+
+    Where that fails nobody is held up: the detector fails over the same code and says so.
+    """
+    try:
+        found = hashes(marks_of(record_of(dossier, (), policy)))
+    except Exception:
+        logger.exception("no fingerprints of %s", bundle)
+        return
+    if len(found) < FEWEST:
+        return
+    row = Fingerprint(
+        bundle=bundle,
+        challenge_id=bundle.match.challenge_id,
+        version=VERSION,
+        hashes=sorted(found),
+    )
+    Fingerprint.objects.bulk_create([row], ignore_conflicts=True)
+
+
+def peers(bundle: Bundle) -> Sequence[Peer]:
+    """Return the matches of other agents on the same challenge that share code, most first.
+
+    Another version of the same agent is no other agent. The match that was finished earlier is
+    the source, whichever was uploaded first.
+    """
+    own = Fingerprint.objects.filter(bundle=bundle).first()
+    if own is None:
+        return ()
+    agent = bundle.match.agent
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _PEERS,
+            {
+                "finished": bundle.finished_at,
+                "bundle": bundle.pk,
+                "count": len(own.hashes),
+                "hashes": own.hashes,
+                "team": agent.team_id,
+                "name": agent.name,
+                "challenge": own.challenge_id,
+                "version": own.version,
+                "least": LEAST_SIMILAR,
+                "most": MOST_PEERS,
+            },
+        )
+        return tuple(
+            Peer(slug, likeness, frozenset(shared), is_earlier, key)
+            for key, slug, is_earlier, shared, likeness in cursor.fetchall()
+        )
+
+
+def reopen_copies(found: Sequence[Peer], policy: Policy) -> None:
+    """Have Integrity look again at later matches that were judged before their source came in.
+
+    The sweep picks up what becomes due here. A match whose finding is there already is left.
+    """
+    least = policy.integrity.plagiarism_similarity
+    copies = {p.bundle for p in found if not p.is_earlier and p.similarity >= least} - {None}
+    if not copies:
+        return
+    known = Finding.objects.filter(bundle__in=copies, trigger="plagiarism", is_live=True)
+    Step.objects.filter(
+        bundle__in=copies - set(known.values_list("bundle", flat=True)),
+        name__in=[Step.Name.INTEGRITY, Step.Name.SCORECARD],
+        state__in=[Step.State.DONE, Step.State.FAILED],
+    ).update(state=Step.State.WAITING, attempts=0, reason="", lease_expires_at=None)
