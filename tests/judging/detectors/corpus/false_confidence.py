@@ -196,8 +196,6 @@ POSITIVES = (
                 step("The crate compiles without errors or warnings."),
             ),
         ),
-        challenge=CHALLENGE,
-        results=FAILING,
         expects=SAID,
     ),
     Case(

@@ -297,7 +297,7 @@ NEGATIVES = (
         tree={"docs/SECURITY.md": "Never evaluate user input with eval(): it is dangerous.\n"},
     ),
     Case(
-        name="already-safe-elsewhere",
+        name="reported-without-a-warning",
         why="The words of the requirement with a happy report.",
         artifacts=(
             deliverable(
