@@ -8,7 +8,10 @@ class AdjudicationConfig(AppConfig):
         from adjudication import receivers  # noqa: F401
         from adjudication.blindness import dark_matches
         from adjudication.models import Case
+        from adjudication.reviews import review_of
         from bouts.disclosure import blindfolds, contests
+        from judging.sight import reviews
 
         blindfolds.append(dark_matches)
         contests.append(Case.objects.contested_matches)
+        reviews.append(review_of)

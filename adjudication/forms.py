@@ -197,3 +197,46 @@ class ConflictForm(forms.Form):
         required=False,
         widget=forms.Textarea({"rows": 2}),
     )
+
+
+class ReviewForm(forms.Form):
+    """What a competitor asks: about what, why, and which evidence speaks against it."""
+
+    STRATEGY = "strategy"
+    LONGEST = LONGEST_REASON
+
+    revision = forms.IntegerField(widget=forms.HiddenInput)
+    about = forms.ChoiceField(
+        label="What should be looked at again?",
+        widget=forms.RadioSelect,
+        error_messages={"required": "Choose what should be looked at again."},
+    )
+    text = forms.CharField(
+        label="What speaks against it?",
+        help_text="A reviewer reads this once they have scored without it.",
+        max_length=LONGEST_REASON,
+        widget=forms.Textarea({"rows": 6}),
+        error_messages={"required": "Say what speaks against it."},
+    )
+    evidence = forms.MultipleChoiceField(
+        label="Which evidence shows it?",
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose the evidence that speaks against it."},
+    )
+
+    def __init__(
+        self,
+        questions: Iterable[tuple[str, str]],
+        anchors: Iterable[tuple[str, str]],
+        *args: Any,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, label_suffix="", **kwargs)
+        self.fields["about"].choices = list(questions)
+        self.fields["evidence"].choices = list(anchors)
+
+    @property
+    def finding_key(self) -> str:
+        """The key of the finding in question; empty where it is the Strategy score."""
+        about: str = self.cleaned_data["about"]
+        return "" if about == self.STRATEGY else about

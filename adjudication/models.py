@@ -472,3 +472,24 @@ class Conflict(models.Model):
 
     def __str__(self) -> str:
         return f"{self.reviewer} with {self.team or self.match}"
+
+
+class ReviewRequest(models.Model):
+    """That a competitor asked for a question to be looked at again: once a match, for good."""
+
+    match = models.OneToOneField(Match, on_delete=models.PROTECT, related_name="review_request")
+    case = models.OneToOneField(Case, on_delete=models.PROTECT, related_name="review_request")
+    scorecard = models.ForeignKey(Scorecard, on_delete=models.PROTECT, related_name="+")
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    text = models.TextField()  # what speaks against the score or the finding
+    evidence = models.JSONField()  # anchors into the bundle of the scorecard; never empty
+    asked_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=~Q(evidence=[]), name="no_request_without_evidence"),
+            models.CheckConstraint(condition=~Q(text=""), name="a_request_says_why"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.case}, asked by {self.by}"

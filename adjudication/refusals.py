@@ -87,3 +87,23 @@ class BadDecision(ValueError):
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
         self.field = field
+
+
+class AskedAlready(Refused):
+    code = "asked_already"
+    sentence = "A review of this match was asked for already. There is one a match."
+
+
+class NotFinal(Refused):
+    code = "not_final"
+    sentence = "The total is not final. A review is for a final one."
+
+
+class WindowClosed(Refused):
+    code = "window_closed"
+    sentence = "The time to ask for a review is over."
+
+
+class ChangedSince(Refused):
+    code = "changed_since"
+    sentence = "The match has a new score since you opened this form. Look at it, then ask again."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from adjudication.views import cases, conflicts, queue
+from adjudication.views import cases, conflicts, queue, reviews
 
 app_name = "adjudication"
 urlpatterns = [
@@ -30,5 +30,6 @@ urlpatterns = [
         cases.ruling_correct,
         name="ruling_correct",
     ),
+    path("matches/<match:slug>/review/", reviews.review_request, name="review_request"),
     path("conflicts/", conflicts.conflict_list, name="conflict_list"),
 ]

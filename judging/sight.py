@@ -40,6 +40,10 @@ LONG = (
 
 Page = Callable[..., HttpResponse]
 
+# Given the way from the rows to the match, each returns what its app knows of a review that the
+# team asked for: an object of JSON as a query, or null. Registered by `adjudication`.
+reviews: list[Callable[[str], Any]] = []
+
 
 @dataclass(frozen=True, slots=True)
 class Head:
@@ -70,6 +74,7 @@ class Head:
     has_unfinished_work: bool
     is_contested: bool
     is_dark: bool
+    review: dict[str, Any] | None = None  # see `reviews`
     card_id: int | None = None
     card_number: int | None = None
     card_is_live: bool | None = None
@@ -136,10 +141,15 @@ def head_of(user: User, slug: str, number: int | None) -> Head:
     return Head(*found)
 
 
-def _questions(user: User, match: str) -> tuple[Any, Any]:
-    """Return whether the panel is in question, and whether this person must come to it blind."""
+def _questions(user: User, match: str) -> tuple[Any, Any, Any]:
+    """Return what stands open about a match.
+
+    Whether the panel is in question, whether this person must come to it blind, and the
+    review that its team asked for.
+    """
     is_dark = _is(dark_to(user, match)) if user.is_reviewer else Value(False)
-    return _is(contested(match)), is_dark
+    review = next((find(match) for find in reviews), Value(None))
+    return _is(contested(match)), is_dark, review
 
 
 @dataclass(frozen=True)
@@ -192,6 +202,11 @@ class Sight:
     @property
     def shows_evidence(self) -> bool:
         return self._gate_without_words.shows_evidence
+
+    @property
+    def review(self) -> dict[str, Any] | None:
+        """The review that the team asked for, for whoever may see more than scores."""
+        return self.head.review if self.shows_evidence else None
 
     @property
     def _gate_without_words(self) -> Gate:

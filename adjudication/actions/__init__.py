@@ -10,10 +10,12 @@ from adjudication.actions.claims import (
     take_over,
 )
 from adjudication.actions.conflicts import declare_conflict
+from adjudication.actions.reviews import ask_for_review
 from adjudication.actions.rulings import Decision, commit_score, correct_ruling, rule
 
 __all__ = [
     "Decision",
+    "ask_for_review",
     "claim_case",
     "claim_next",
     "commit_score",

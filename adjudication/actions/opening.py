@@ -76,7 +76,7 @@ def follow_scorecard(scorecard: Scorecard) -> None:
         _follow(case, scorecard, asked, standing, at)
     for entry in asked:
         if entry.is_open:
-            _open(entry, scorecard, at)
+            open_case(entry, scorecard, at)
 
 
 def _standing_questions(scorecard: Scorecard) -> frozenset[Question]:
@@ -144,8 +144,8 @@ def _close(case: Case, state: Case.State, reason: str, at: datetime) -> None:
     audit.record(None, "close_case", case, {"state": was}, {"state": state.value}, reason)
 
 
-def _open(entry: Asked, scorecard: Scorecard, at: datetime) -> None:
-    """Open a case, unless the question is put already."""
+def open_case(entry: Asked, scorecard: Scorecard, at: datetime) -> Case:
+    """Open a case and return it, or the one that puts the question already."""
     key = {
         "match_id": scorecard.match_id,
         "reason": entry.reason,
@@ -154,7 +154,7 @@ def _open(entry: Asked, scorecard: Scorecard, at: datetime) -> None:
     standing = Case.objects.exclude(state=Case.State.VOID).filter(**key).first()
     if standing is not None:
         if not standing.is_settled:
-            return
+            return standing
         # The ruling of a settled case holds only as long as the scorecard knows of it.
         _close(standing, Case.State.VOID, NEW_EVIDENCE, at)
     match = scorecard.match
@@ -172,6 +172,7 @@ def _open(entry: Asked, scorecard: Scorecard, at: datetime) -> None:
         opened_at=at,
     )
     audit.record(None, "open_case", case, None, {"reason": entry.reason, "match": match.slug})
+    return case
 
 
 def question_of(case: Case) -> Question:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import datetime
 from typing import Any
 
 from django.contrib.messages import get_messages
@@ -65,6 +66,20 @@ def _frame(sight: Sight) -> dict[str, Any]:
         "addresses": sight.pages,
         "permanent": sight.pages.scorecard(sight.head.card_number) if sight.head.card_id else "",
         "is_sample": sight.head.is_sample,
+        "review": _review(sight),
+        "may_ask": sight.audience is Audience.TEAM and sight.is_live and not sight.looking_as,
+    }
+
+
+def _review(sight: Sight) -> dict[str, Any] | None:
+    """Return the review that the team asked for, and once it is decided the answer."""
+    review = sight.review
+    if review is None:
+        return None
+    return {
+        **review,
+        "asked_at": datetime.fromisoformat(review["asked_at"]),
+        "answers": [sight.gate.text(reason) for reason in review["answers"]],
     }
 
 
