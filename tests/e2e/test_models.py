@@ -52,6 +52,7 @@ def call(
     return ModelCall.objects.get(judge="strategy", seat="openai")
 
 
+@pytest.mark.timeout(300)  # six pages, all of them open, each looked at by axe
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
 def test_what_models_said_reads_well_and_is_open_to_all(
     call: ModelCall,
