@@ -15,6 +15,7 @@ import psycopg
 import pytest
 from django.db import connection
 from django.test import Client
+from hypothesis import settings as hypothesis_settings
 from psycopg import sql
 from pytest_django import DjangoDbBlocker
 from pytest_django.fixtures import Settings
@@ -29,6 +30,12 @@ from tests.skips import (  # noqa: F401 (hooks)
     pytest_terminal_summary,
 )
 from tests.vendors.server import VendorServer, vendors
+
+# No test asserts how long something takes: not by Hypothesis' deadline either. On CI its own
+# profile has none.
+if hypothesis_settings.get_current_profile_name() == "default":
+    hypothesis_settings.register_profile("unhurried", deadline=None)
+    hypothesis_settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")
