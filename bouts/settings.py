@@ -79,6 +79,7 @@ INSTALLED_APPS = [
     "bouts",
     "judging",
     "adjudication",
+    "news",
 ]
 
 MIDDLEWARE = [
@@ -110,6 +111,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "bouts.context_processors.masthead",
+                "news.context_processors.notices",
             ],
             "builtins": ["bouts.templatetags.bouts", "template_partials.templatetags.partials"],
         },
@@ -251,6 +253,7 @@ CELERY_BEAT_SCHEDULE = {
         "task": "bouts.tasks.sweep_uploads",
         "schedule": 30.0,
     },
+    "send webhooks that are due": {"task": "news.tasks.sweep", "schedule": 10.0},
 }
 STEP_LEASE = timedelta(seconds=env.whole("BOUTS_STEP_LEASE_S", 120, least=1))
 STEP_ATTEMPTS = 3
@@ -287,6 +290,16 @@ ASK_LEASE = timedelta(seconds=env.whole("BOUTS_ASK_LEASE_S", 840, least=1))
 CLAIM_LEASE = timedelta(minutes=15)
 CASE_TARGET = timedelta(hours=24)
 CASE_LIMIT = timedelta(hours=48)
+
+# Webhooks
+
+# Addresses without TLS, and such as lie in a private network, are refused unless these are set.
+WEBHOOK_HTTP = env.flag("BOUTS_WEBHOOK_HTTP", default=False)
+WEBHOOK_PRIVATE = env.flag("BOUTS_WEBHOOK_PRIVATE", default=False)
+WEBHOOK_TIMEOUT_S = env.whole("BOUTS_WEBHOOK_TIMEOUT_S", 10, least=1)
+WEBHOOK_LEASE = timedelta(seconds=2 * WEBHOOK_TIMEOUT_S + 60)  # a name may take long to look up
+WEBHOOK_OFF_AFTER = timedelta(hours=env.whole("BOUTS_WEBHOOK_OFF_AFTER_H", 72, least=1))
+WEBHOOK_OVERLAP = timedelta(hours=24)  # how long a secret that was replaced still signs
 
 # API
 

@@ -10,5 +10,6 @@ urlpatterns = [
     path("", include("bouts.views.urls")),
     path("", include("judging.urls")),
     path("", include("adjudication.urls")),
+    path("", include("news.urls")),
     path("api/", include("bouts.api.urls")),
 ]

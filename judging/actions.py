@@ -27,7 +27,7 @@ from judging.readings import answer_of
 from judging.scoring.exact import rounded, score_text
 from judging.scoring.policy import CURRENT, WEIGHED, Policy
 from judging.scoring.reasons import Reason
-from judging.signals import scorecard_recorded
+from judging.signals import exclusion_changed, scorecard_recorded
 
 RULING = "ruling"  # the seat of a reviewer's word on the Strategy score
 UPHELD = "upheld"  # its state where the rule's number stands
@@ -358,3 +358,4 @@ def exclude_match(match: Match, exclusion: str, *, by: User, reason: str) -> Non
     match.save(update_fields=["exclusion", "exclusion_reason"])
     audit.record(by, "exclude_match", match, before, {"exclusion": exclusion}, reason)
     standings.refresh(match.agent_id)
+    exclusion_changed.send(Match, match=match)

@@ -13,7 +13,7 @@ LISTED = re.compile(r"^#?([A-Z_]+)=", re.MULTILINE)
 def test_every_variable_that_is_read_is_listed_and_the_other_way_round() -> None:
     read = {
         name
-        for app in ("bouts", "judging", "adjudication")
+        for app in ("bouts", "judging", "adjudication", "news")
         for file in (settings.BASE_DIR / app).rglob("*.py")
         for name in READ.findall(file.read_text())
     }

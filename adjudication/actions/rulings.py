@@ -25,6 +25,7 @@ from adjudication.refusals import (
     Superseded,
     WouldReopen,
 )
+from adjudication.signals import case_ruled
 from bouts import audit
 from bouts.models import Challenge, Match, User
 from bouts.rules import CRITERIA, LEVELS, OPEN_TRIGGERS, POINTS, Judge
@@ -312,6 +313,7 @@ def _settle(case: Case, ruling: Ruling, action: str) -> Ruling:
         },
         ruling.public_reason,
     )
+    case_ruled.send(Ruling, ruling=ruling)
     return ruling
 
 

@@ -1,0 +1,1 @@
+"""What is told of matches: webhooks to programs, notices to people."""
