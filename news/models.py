@@ -224,7 +224,7 @@ class Notice(models.Model):
 def unread_of() -> Any:
     """Count a person's unread notices in the query that fetches the person.
 
-    It is right for everybody but reviewers, whose blindness takes a query of its own.
+    Of a reviewer it counts at most too many: blindness takes a query of its own.
     """
     member = Membership.objects.filter(user=OuterRef("user"), team=OuterRef("team"))
     unread = Notice.objects.unread().filter(Q(team=None) | Exists(member), user=OuterRef("pk"))
