@@ -14,7 +14,7 @@ from enum import StrEnum
 from fractions import Fraction
 from itertools import combinations
 
-from judging.scoring.exact import ZERO, mean
+from judging.scoring.exact import ZERO
 from judging.scoring.policy import Policy
 
 Matrix = Sequence[Sequence[Fraction | None]]
@@ -49,33 +49,76 @@ class Agreement:
     standing: Standing
 
 
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """All that agreement is made of, summed over the units with two values or more.
+
+    A database can sum it where a matrix would be too long to fetch. With m values of a unit,
+    S their sum and Q the sum of their squares: `total` is ΣS, `squares` ΣQ, `means` Σ S²/m,
+    `disagreement` Σ 2(mQ − S²)/(m − 1). `raters` holds the sum of each rater's values where
+    every one of them gave every unit a value, else None.
+    """
+
+    units: int = 0
+    pairable: int = 0
+    total: Fraction = ZERO
+    squares: Fraction = ZERO
+    means: Fraction = ZERO
+    disagreement: Fraction = ZERO
+    pairs: int = 0
+    pairs_within: int = 0
+    raters: tuple[Fraction, ...] | None = None
+
+
 def agreement(matrix: Matrix, policy: Policy) -> Agreement:
     """Measure the agreement of a complete or gappy matrix of raters × units.
 
     Raises `ValueError` where the rows differ in length.
     """
+    return agreement_of(sums_of(matrix, policy), policy)
+
+
+def sums_of(matrix: Matrix, policy: Policy) -> Sums:
+    """Sum up a matrix. Raises `ValueError` where its rows differ in length."""
     if len({len(row) for row in matrix}) > 1:
         raise ValueError("every rater needs a cell for every unit")
     columns = [[value for value in unit if value is not None] for unit in zip(*matrix, strict=True)]
     units = [values for values in columns if len(values) > 1]
-    rules = policy.agreement
     pairs = [abs(x - y) for values in units for x, y in combinations(values, 2)]
     is_complete = all(len(values) == len(matrix) for values in columns)
-    icc_a1, icc_ak = _icc(units) if is_complete and len(units) > 1 else (None, None)
-    if len(units) < rules.indicative_from_units:
+    return Sums(
+        units=len(units),
+        pairable=sum(map(len, units)),
+        total=sum((sum(values, ZERO) for values in units), ZERO),
+        squares=sum((x * x for values in units for x in values), ZERO),
+        means=sum((sum(values, ZERO) ** 2 / len(values) for values in units), ZERO),
+        disagreement=sum(
+            (_squares_over_ordered_pairs(values) / (len(values) - 1) for values in units), ZERO
+        ),
+        pairs=len(pairs),
+        pairs_within=sum(pair <= policy.agreement.within for pair in pairs),
+        raters=tuple(sum(c, ZERO) for c in zip(*units, strict=True)) if is_complete else None,
+    )
+
+
+def agreement_of(sums: Sums, policy: Policy) -> Agreement:
+    """Measure agreement from its sums."""
+    rules = policy.agreement
+    icc_a1, icc_ak = _icc(sums)
+    if sums.units < rules.indicative_from_units:
         standing = Standing.WITHHELD
-    elif len(units) < rules.plain_from_units:
+    elif sums.units < rules.plain_from_units:
         standing = Standing.INDICATIVE
     else:
         standing = Standing.PRINTED
     return Agreement(
-        units=len(units),
-        pairable=sum(map(len, units)),
-        alpha_interval=_alpha(units),
+        units=sums.units,
+        pairable=sums.pairable,
+        alpha_interval=_alpha(sums),
         icc_a1=icc_a1,
         icc_ak=icc_ak,
-        within=Fraction(sum(pair <= rules.within for pair in pairs), len(pairs)) if pairs else None,
-        error_points=_error_points(units),
+        within=Fraction(sums.pairs_within, sums.pairs) if sums.pairs else None,
+        error_points=_error_points(sums),
         standing=standing,
     )
 
@@ -85,25 +128,21 @@ def _squares_over_ordered_pairs(values: Sequence[Fraction]) -> Fraction:
     return 2 * (len(values) * sum((x * x for x in values), ZERO) - sum(values, ZERO) ** 2)
 
 
-def _alpha(units: Sequence[Sequence[Fraction]]) -> Fraction | None:
-    pooled = [value for values in units for value in values]
-    n = len(pooled)
-    expected = _squares_over_ordered_pairs(pooled)
-    if not expected:
-        return None
-    observed = sum(
-        (_squares_over_ordered_pairs(values) / (len(values) - 1) for values in units), ZERO
-    )
-    return 1 - observed * (n - 1) / expected
+def _alpha(sums: Sums) -> Fraction | None:
+    n = sums.pairable
+    expected = 2 * (n * sums.squares - sums.total**2)
+    return 1 - sums.disagreement * (n - 1) / expected if expected else None
 
 
-def _icc(units: Sequence[Sequence[Fraction]]) -> tuple[Fraction | None, Fraction | None]:
-    """ICC(A,1) and ICC(A,k) of a complete matrix, given as a row a unit."""
-    n, k = len(units), len(units[0])
-    grand = mean([value for values in units for value in values])
-    rows = k * sum(((mean(values) - grand) ** 2 for values in units), ZERO)
-    columns = n * sum(((mean(c) - grand) ** 2 for c in zip(*units, strict=True)), ZERO)
-    whole = sum(((value - grand) ** 2 for values in units for value in values), ZERO)
+def _icc(sums: Sums) -> tuple[Fraction | None, Fraction | None]:
+    """ICC(A,1) and ICC(A,k) of a complete matrix of two units and two raters or more."""
+    if sums.raters is None or sums.units < 2:
+        return None, None
+    n, k = sums.units, len(sums.raters)
+    middle = sums.total**2 / (n * k)
+    rows = sums.means - middle
+    columns = sum((rater**2 for rater in sums.raters), ZERO) / n - middle
+    whole = sums.squares - middle
     msr = rows / (n - 1)
     msc = columns / (k - 1)
     mse = (whole - rows - columns) / ((n - 1) * (k - 1))
@@ -115,11 +154,6 @@ def _icc(units: Sequence[Sequence[Fraction]]) -> tuple[Fraction | None, Fraction
     )
 
 
-def _error_points(units: Sequence[Sequence[Fraction]]) -> float | None:
-    degrees = sum(len(values) - 1 for values in units)
-    if not degrees:
-        return None
-    within = sum(
-        (_squares_over_ordered_pairs(values) / (2 * len(values)) for values in units), ZERO
-    )
-    return math.sqrt(within / degrees)
+def _error_points(sums: Sums) -> float | None:
+    degrees = sums.pairable - sums.units
+    return math.sqrt((sums.squares - sums.means) / degrees) if degrees else None
