@@ -14,18 +14,23 @@ from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_field, inline_serializer
 from rest_framework import generics, permissions, serializers
+from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.utils.urls import remove_query_param, replace_query_param
 from rest_framework.views import APIView
 
 from adjudication import actions
+from adjudication.census import census, count_of
 from adjudication.desk import Desk
 from adjudication.forms import LONGEST_REASON, QueueFilter
 from adjudication.models import BlindScore, Case, CaseQuerySet, Claim, Ruling
-from adjudication.queue import Row, narrowed, rows_of
+from adjudication.queue import Row, listed, narrowed, rows_of
 from adjudication.refusals import BadDecision, Refused
+from adjudication.urgency import Spot, stretch
 from bouts.api.permissions import SignedInWithScope
-from bouts.models import ApiToken
+from bouts.models import ApiToken, User
+from judging import tasks
 
 # Permissions and errors
 
@@ -72,7 +77,7 @@ def answers(view: Callable[..., Response]) -> Callable[..., Response]:
 
 
 class RowSerializer(serializers.Serializer):
-    """A case as the queue shows it. ``spread`` is there for leads only."""
+    """A case as the queue shows it. ``spread`` and ``rule`` are there for leads only."""
 
     id = serializers.IntegerField(source="case.pk")
     case = serializers.CharField(source="case.__str__")
@@ -94,6 +99,7 @@ class RowSerializer(serializers.Serializer):
         source="mine.expires_at", default=None, allow_null=True
     )
     spread = serializers.CharField(required=False)
+    rule = serializers.CharField(required=False)
 
     def get_target_at(self, row: Row) -> datetime:
         return row.case.opened_at + settings.CASE_TARGET
@@ -107,8 +113,9 @@ class RowSerializer(serializers.Serializer):
 
     def to_representation(self, row: Row) -> dict[str, Any]:
         shown = super().to_representation(row)
-        if not row.spread:
-            del shown["spread"]
+        for name in ("spread", "rule"):
+            if not shown[name]:
+                del shown[name]
         return shown
 
 
@@ -121,23 +128,92 @@ COUNTS = inline_serializer(
 )
 
 
-class CaseList(Cases, generics.ListAPIView):
-    """The cases that you may see, most urgent first.
+class Stretches(BasePagination):
+    """Pages that are found by the case before them, so that the last costs what the first does."""
 
-    Narrow by ``state``, ``reason``, ``challenge`` (slug), ``stakes`` and ``holder`` (``me``
-    or ``nobody``).
+    page_size = 50
+    most = 200
+
+    def paginate_queryset(
+        self, queryset: CaseQuerySet, request: Request, view: APIView | None = None
+    ) -> list[Row]:
+        at, asked = timezone.now(), _asked(request)
+        cases = narrowed(queryset, asked, request.user, at)
+        state = asked.get("state") or ""
+        counted = census(cases, at)
+        after, before = (Spot.read(request.query_params.get(way, "")) for way in WAYS)
+        self.part = stretch(
+            listed(cases, state, at),
+            request.user,
+            at,
+            size=self._size(request),
+            after=None if before else after,
+            before=before,
+        )
+        self.request = request
+        self.count = count_of(counted, state)
+        return rows_of(self.part.cases, request.user, at)
+
+    def _size(self, request: Request) -> int:
+        asked = request.query_params.get("page_size", "")
+        size = int(asked) if asked.isdecimal() and len(asked) < 6 else self.page_size
+        return min(max(size, 1), self.most)
+
+    def get_paginated_response(self, data: list[Any]) -> Response:
+        return Response(
+            {
+                "count": self.count,
+                "next": self._address("after", self.part.after),
+                "previous": self._address("before", self.part.before),
+                "results": data,
+            }
+        )
+
+    def _address(self, way: str, spot: str) -> str | None:
+        if not spot:
+            return None
+        here = self.request.build_absolute_uri()
+        for other in WAYS:
+            here = remove_query_param(here, other)
+        return replace_query_param(here, way, spot)
+
+    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+        address = {"type": "string", "nullable": True, "format": "uri"}
+        return {
+            "type": "object",
+            "required": ["count", "results"],
+            "properties": {
+                "count": {"type": "integer"},
+                "next": address,
+                "previous": address,
+                "results": schema,
+            },
+        }
+
+    def get_schema_operation_parameters(self, view: APIView) -> list[dict[str, Any]]:
+        return [
+            {"name": name, "in": "query", "required": False, "schema": {"type": kind}}
+            for name, kind in (("after", "string"), ("before", "string"), ("page_size", "integer"))
+        ]
+
+
+WAYS = ("after", "before")
+
+
+class CaseList(Cases, generics.ListAPIView):
+    """The cases that you may see: your own first, then the most urgent.
+
+    Narrow by ``state`` (or ``unsettled``), ``reason``, ``challenge`` (slug), ``stakes``,
+    ``holder`` (``me``, ``nobody`` or a sign-in name) and ``overdue`` (``target`` or
+    ``limit``). Follow ``next``; pages have no numbers.
     """
 
     serializer_class = RowSerializer
+    pagination_class = Stretches
     queryset = Case.objects.none()  # for the schema
 
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        at = timezone.now()
-        cases, asked = _asked(request, at)
-        if asked.get("state"):
-            cases = cases.in_state(asked["state"], at)
-        page = self.paginate_queryset(cases.in_order(at).for_list())
-        rows = rows_of(page, request.user, at)
+        rows = self.paginate_queryset(Case.objects.visible_to(request.user))
         return self.get_paginated_response(RowSerializer(rows, many=True).data)
 
 
@@ -147,17 +223,18 @@ class CaseCounts(Cases, APIView):
     @extend_schema(responses=COUNTS)
     def get(self, request: Request) -> Response:
         at = timezone.now()
-        cases, _ = _asked(request, at)
-        counts = cases.counts(at)
-        return Response({**counts, "total": sum(counts.values())})
+        seen = Case.objects.visible_to(request.user)
+        counted = census(narrowed(seen, _asked(request), request.user, at), at)
+        return Response({**counted.by_state, "total": counted.total})
 
 
-def _asked(request: Request, at: datetime) -> tuple[CaseQuerySet, dict[str, Any]]:
-    form = QueueFilter(request.query_params)
+def _asked(request: Request) -> dict[str, Any]:
+    """Return the filters of a request; a name as holder is one that a claim could have."""
+    named = User.objects.filter(username=request.query_params.get("holder", ""))
+    form = QueueFilter(request.query_params, holders=named)
     if not form.is_valid():
         raise serializers.ValidationError(form.errors)
-    seen = Case.objects.visible_to(request.user)
-    return narrowed(seen, form.cleaned_data, request.user, at), form.cleaned_data
+    return form.cleaned_data
 
 
 # One case
@@ -303,6 +380,25 @@ class CaseRule(Cases, APIView):
                 raise Case.DoesNotExist
             actions.correct_ruling(replaced, decision, by=request.user, version=version)
         return Response(_shown(request, case_id), status=201)
+
+
+class AskAgainInput(serializers.Serializer):
+    """``version`` is that of the case as you read it."""
+
+    version = serializers.IntegerField()
+    public_reason = serializers.CharField(max_length=LONGEST_REASON)
+    private_note = serializers.CharField(max_length=LONGEST_REASON, allow_blank=True, default="")
+
+
+class CaseAskAgain(Cases, APIView):
+    """Have the panel asked again on a case that you hold, once; the case waits for it."""
+
+    @extend_schema(request=AskAgainInput, responses={202: OpenApiTypes.OBJECT})
+    @answers
+    def post(self, request: Request, case_id: int) -> Response:
+        asked = actions.ask_again(case_id, by=request.user, **_valid(AskAgainInput, request))
+        tasks.ring(asked.case.bundle_id)
+        return Response(_shown(request, case_id), status=202)
 
 
 class CaseTakeOver(Cases, APIView):

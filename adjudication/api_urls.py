@@ -17,5 +17,6 @@ urlpatterns = [
     path("cases/<int:case_id>/decline/", api.CaseDecline.as_view(), name="case_decline"),
     path("cases/<int:case_id>/take-over/", api.CaseTakeOver.as_view(), name="case_take_over"),
     path("cases/<int:case_id>/commit/", api.CaseCommit.as_view(), name="case_commit"),
+    path("cases/<int:case_id>/ask-again/", api.CaseAskAgain.as_view(), name="case_ask_again"),
     path("cases/<int:case_id>/rule/", api.CaseRule.as_view(), name="case_rule"),
 ]

@@ -8,16 +8,18 @@ from fractions import Fraction
 
 from adjudication.actions import Decision
 from adjudication.actions.rulings import FEWEST_TO_AVERAGE, answer_to, finding_of, score_by
-from adjudication.forms import ADOPT, decision_of
-from adjudication.models import BlindScore, Case, Ruling
+from adjudication.forms import ADOPT, ASK_AGAIN, decision_of
+from adjudication.models import AskAgain, BlindScore, Case, Ruling
 from adjudication.panels import Panel
 from adjudication.refusals import BadDecision
 from bouts.rules import OPEN_TRIGGERS, POINTS
 from judging import actions as judging
 from judging.actions import Preview
 from judging.scoring.exact import score_text
+from judging.seats import seating
 
 Kind = Ruling.Kind
+WAITING = (Kind.ESCALATE, ASK_AGAIN)  # nothing follows from these at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,19 @@ def rulings_on(
         own = f"Your {score_text(blind.score)}" if blind.score is not None else "Your opinion"
         note = f"{own} counts as the first ruling; a second reviewer rules without knowing it"
         choices.append(Choice(Kind.ESCALATE, Kind.ESCALATE.label, note))
+    if panel is not None and not is_correction and blind is not None and may_ask_again(case):
+        note = "Once a case, on the same evidence; both panels stay visible"
+        choices.append(Choice(ASK_AGAIN, "Ask the panel again", note))
     return choices
+
+
+def may_ask_again(case: Case) -> bool:
+    """Whether there are seats to ask, nobody asked them again yet, and nobody has ruled."""
+    return (
+        bool(seating().panel.seats)
+        and not AskAgain.objects.filter(case=case).exists()
+        and not case.rulings.in_force().exists()
+    )
 
 
 def _on_strategy(
@@ -110,7 +124,7 @@ def with_previews(
             choice,
             preview=preview_of(case, panel, decision_of(choice.value, public_reason=""), blind),
         )
-        if choice.value != Kind.ESCALATE
+        if choice.value not in WAITING
         else choice
         for choice in choices
     ]

@@ -15,8 +15,8 @@ from typing import Any
 
 from adjudication.blindness import Scrubber, blindfold, scrubber_of, shuffled
 from adjudication.evidence import Evidence, Spot
-from adjudication.models import BlindScore, Case, Claim, Ruling
-from adjudication.panels import Panel, panel_of, policy_of
+from adjudication.models import AskAgain, BlindScore, Case, Claim, Ruling
+from adjudication.panels import Panel, panel_from, panel_of, policy_of
 from adjudication.scale import Scale, scale_of
 from adjudication.words import FINDING_RULES, question
 from bouts.models import Challenge, User
@@ -252,6 +252,49 @@ class Desk:
             for letter, verdict in zip(LETTERS, order, strict=False)
         ]
 
+    @cached_property
+    def ask_again(self) -> AskAgain | None:
+        """That the panel was asked again on this case, if it was."""
+        return AskAgain.objects.filter(case=self.case).select_related("reviewer").first()
+
+    @cached_property
+    def first_panel(self) -> Panel | None:
+        """What the panel said before it was asked again; None where it never was."""
+        if self.ask_again is None or self.panel is None:
+            return None
+        return panel_from(
+            Verdict.objects.filter(
+                pk__in=self.ask_again.verdicts, seat__in=self.policy.panel.seats
+            ),
+            self.policy,
+        )
+
+    @property
+    def both_panels(self) -> list[tuple[str, Verdict | None, Verdict | None]]:
+        """Each seat's letter with what it said first and what it says now, None for nothing."""
+        if self.first_panel is None or self.panel is None:
+            return []
+        letters = dict(self.letters)
+        names = [*letters, *(v.seat for v in self.first_panel.seats if v.seat not in letters)]
+        return [
+            (letters.get(name, "–"), self.first_panel.seat(name), self.panel.seat(name))
+            for name in names
+        ]
+
+    @property
+    def has_answered_again(self) -> bool:
+        return self.ask_again is not None and self.case.state != Case.State.AWAITING_PANEL
+
+    @property
+    def first_scale(self) -> Scale:
+        letters = dict(self.letters)
+        votes = [
+            (letters.get(verdict.seat, "–"), verdict.score)
+            for verdict in (self.first_panel.seats if self.first_panel else ())
+            if verdict.score is not None
+        ]
+        return scale_of(votes, self.blind.score if self.blind else None, self.policy.panel.within)
+
     @property
     def letters(self) -> list[tuple[str, str]]:
         """Vendor and letter of each seat."""
@@ -299,6 +342,13 @@ class Desk:
             shown["team"] = case.team.slug
             shown["total"] = _text(case.scorecard.total)
             shown["status"] = case.scorecard.status
+        if self.is_revealed and self.first_panel is not None and self.ask_again is not None:
+            shown["first_panel"] = {
+                "asked_at": self.ask_again.asked_at.isoformat(),
+                "reason": self.ask_again.public_reason,
+                "rule": self.first_panel.outcome.why,
+                "seats": [_vote_json(verdict) for verdict in self.first_panel.seats],
+            }
         shown["rulings"] = (
             [_ruling_json(ruling) for ruling in self.rulings] if self.is_revealed else []
         )
@@ -307,14 +357,17 @@ class Desk:
     def _seat_json(self, seat: Seat) -> dict[str, Any]:
         shown: dict[str, Any] = {"letter": seat.letter, "rationale": seat.rationale}
         if self.is_revealed:
-            verdict = seat.verdict
-            shown |= {
-                "seat": verdict.seat,
-                "model": verdict.model,
-                "state": verdict.state,
-                "score": _text(verdict.score),
-            }
+            shown |= _vote_json(seat.verdict)
         return shown
+
+
+def _vote_json(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "seat": verdict.seat,
+        "model": verdict.model,
+        "state": verdict.state,
+        "score": _text(verdict.score),
+    }
 
 
 def _ruling_json(ruling: Ruling) -> dict[str, Any]:

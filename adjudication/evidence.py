@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
 
+import orjson
 from django.core.cache import cache
 from django.core.paginator import Page, Paginator
 
@@ -28,14 +30,17 @@ from bouts.evidence import (
     parse_place,
 )
 from bouts.formats.types import Event, EventKind, FileChange, Kind
-from bouts.models import Artifact, Bundle
+from bouts.models import Artifact, Blob, Bundle
+from bouts.rules import Judge
 from judging.dossiers import dossier_of
 from judging.judges.telemetry import analysed, main_source
+from judging.models import ModelCall
 from judging.scoring.policy import Policy
 from judging.scoring.story import StepKind, Story
 
 STEPS_A_PAGE = 40
 LINES_A_PAGE = 400
+ITEMS_A_PAGE = 25
 LONGEST_TEXT = 2_000  # of one event
 LONGEST_LINE = 1_000
 HUNK = "@"  # the sign of a hunk's header
@@ -47,6 +52,7 @@ class Tab(StrEnum):
     DIFF = "diff"
     RUNS = "runs"
     WRITING = "writing"
+    SENT = "sent"
 
     @property
     def title(self) -> str:
@@ -58,6 +64,7 @@ TITLES = {
     Tab.DIFF: "Diff",
     Tab.RUNS: "Own test runs",
     Tab.WRITING: "Deliverables",
+    Tab.SENT: "As it was sent",
 }
 
 
@@ -134,11 +141,22 @@ class Spot:
 class Writing:
     """A page of a deliverable: numbered lines."""
 
-    name: str
+    name: str  # scrubbed, as all texts here are
     page: int
     lines: tuple[tuple[int, str], ...]
     has_more: bool
     target: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """An item of the evidence as a seat's prompt held it; `section` where one begins."""
+
+    id: str
+    section: str
+    note: str
+    at: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +192,44 @@ class Evidence:
             Tab.DIFF: f"{files} file{'s' * (files != 1)}" if files else "0",
             Tab.RUNS: str(len(self.timeline.runs)),
             Tab.WRITING: str(len(self.writings)),
+            Tab.SENT: str(len(self.sent)) if self.sent_digests else "not on record",
         }
+
+    @cached_property
+    def sent_digests(self) -> list[str]:
+        """The stored evidence of the calls that the panel's votes come from, by its hash.
+
+        Seats are shown the same, so there is one. Uploaded votes say nothing of what their
+        models were shown, and then there is none.
+        """
+        calls = ModelCall.objects.filter(
+            verdicts__bundle=self.bundle,
+            verdicts__judge=Judge.STRATEGY.value,
+            verdicts__is_live=True,
+        )
+        return list(calls.order_by("evidence").values_list("evidence", flat=True).distinct())
+
+    @cached_property
+    def sent(self) -> list[Sent]:
+        """What was sent, item by item, from the bytes that were stored with it."""
+        items = []
+        for digest in self.sent_digests:
+            for section in orjson.loads(blobs.whole(Blob(digest=digest)))["sections"]:
+                title = section["title"]
+                for item in section["items"]:
+                    at = f"{item['artifact']} {item['place']}"
+                    note = " ".join(filter(None, (title and section["note"], item["gap"])))
+                    items.append(Sent(item["id"], title, note, at, item["text"]))
+                    title = ""
+        return items
+
+    def sent_page(self, number: object) -> Page[Sent]:
+        page = Paginator(self.sent, ITEMS_A_PAGE).get_page(number)
+        page.object_list = [
+            replace(item, at=self.scrub(item.at), text=self.scrub(item.text))
+            for item in page.object_list
+        ]
+        return page
 
     @property
     def writings(self) -> list[Artifact]:
@@ -254,6 +309,15 @@ class Evidence:
         return None
 
     # Reading
+
+    @property
+    def telemetry_name(self) -> str:
+        """The file that the timeline was read from."""
+        return self.scrub(next((artifact.path for artifact in self._of(Kind.TELEMETRY)), ""))
+
+    @property
+    def diff_name(self) -> str:
+        return self.scrub(next((artifact.path for artifact in self._of(Kind.DIFF)), ""))
 
     def _of(self, *kinds: Kind) -> list[Artifact]:
         return [artifact for artifact in self.artifacts if artifact.kind in kinds]

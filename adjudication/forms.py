@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
+from urllib.parse import urlencode
 
 from django import forms
+from django.http import QueryDict
 
 from adjudication.actions import Decision
 from adjudication.models import BlindScore, Case, Ruling
-from bouts.models import Challenge, Team
+from adjudication.queue import UNSETTLED
+from bouts.models import Challenge, Team, User
 from bouts.rules import Stakes
 from judging.rubrics import Criterion, Rubric
 
 LONGEST_REASON = 5_000
 ADOPT = "adopt:"
+ASK_AGAIN = "ask_again"
 
-REASON_BOX = forms.Textarea({"rows": 4})
+# The box that a piece of evidence is quoted into: see static/js/keys.js.
+REASON_BOX = forms.Textarea({"rows": 4, "data-reason": ""})
 
 
 class LevelsForm(forms.Form):
@@ -150,7 +155,9 @@ def decision_of(ruling: str, *, score: Any = None, **fields: Any) -> Decision:
 class QueueFilter(forms.Form):
     """What of the queue to show. An odd value in an address filters nothing."""
 
-    state = forms.ChoiceField(choices=[("", "All"), *Case.State.choices], required=False)
+    state = forms.ChoiceField(
+        choices=[("", "All"), (UNSETTLED, "Unsettled"), *Case.State.choices], required=False
+    )
     reason = forms.ChoiceField(choices=[("", "Every reason"), *Case.Reason.choices], required=False)
     challenge = forms.ModelChoiceField(
         Challenge.objects.all(),
@@ -162,16 +169,37 @@ class QueueFilter(forms.Form):
         choices=[("", "Any"), *((stakes.value, stakes.value.capitalize()) for stakes in Stakes)],
         required=False,
     )
-    holder = forms.ChoiceField(
-        label="Held by",
-        choices=[("", "Anyone"), ("me", "Me"), ("nobody", "Nobody")],
-        required=False,
+    holder = forms.ChoiceField(label="Held by", required=False)
+    overdue = forms.ChoiceField(
+        choices=[("", "Any"), ("target", "Past target"), ("limit", "Over limit")], required=False
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, holders: Iterable[User] = (), **kwargs: Any) -> None:
         super().__init__(*args, label_suffix="", **kwargs)
+        self.fields["holder"].choices = [
+            ("", "Anyone"),
+            ("me", "Me"),
+            ("nobody", "Nobody"),
+            *((holder.username, str(holder)) for holder in holders),
+        ]
         for field in self.fields.values():
             field.widget.attrs["autocomplete"] = "off"
+
+
+class SavedViewForm(forms.Form):
+    """A name for the filters that stand in an address; what they do not know is dropped."""
+
+    name = forms.CharField(
+        label="Save these filters as",
+        max_length=40,
+        error_messages={"required": "Give the view a name."},
+    )
+    query = forms.CharField(max_length=2_000, required=False, widget=forms.HiddenInput)
+
+    def clean_query(self) -> str:
+        given = QueryDict(self.cleaned_data["query"])
+        kept = {name: given[name][:60] for name in QueueFilter.base_fields if given.get(name)}
+        return urlencode(kept)
 
 
 class DeclineForm(forms.Form):

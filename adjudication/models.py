@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Case as CaseWhen
-from django.db.models import Count, Exists, OuterRef, Q, Value, When
+from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
 from django.utils import timezone
 
 from bouts.fields import ExactField
-from bouts.models import Bundle, Challenge, Match, Membership, Team, User
+from bouts.models import (
+    Bundle,
+    Challenge,
+    FormerMembership,
+    Match,
+    Membership,
+    Team,
+    User,
+)
 from bouts.rules import Stakes
 from judging.models import Scorecard
 
@@ -26,8 +34,8 @@ class CaseQuerySet(models.QuerySet):
         """Narrow to the cases that this person may know of.
 
         Officials only, and never whoever has a conflict of interest: a member of the match's
-        team, or one who declared it with the team or the match. For them a case is neither in
-        lists nor in counts, and its address leads nowhere.
+        team, one who was a member once, or one who declared it with the team or the match. For
+        them a case is neither in lists nor in counts, and its address leads nowhere.
         """
         if not (user.is_authenticated and user.is_active and user.is_official):
             return self.none()
@@ -35,7 +43,8 @@ class CaseQuerySet(models.QuerySet):
             Q(team=OuterRef("team")) | Q(match=OuterRef("match")), reviewer=user
         )
         member = Membership.objects.filter(team=OuterRef("team"), user=user)
-        return self.filter(~Exists(conflicts), ~Exists(member))
+        former = FormerMembership.objects.filter(team=OuterRef("team"), user=user)
+        return self.filter(~Exists(conflicts), ~Exists(member), ~Exists(former))
 
     def decidable_by(self, user: User, at: datetime | None = None) -> CaseQuerySet:
         """Narrow to the cases that this reviewer could claim now.
@@ -54,68 +63,16 @@ class CaseQuerySet(models.QuerySet):
         )
 
     def held_by(self, user: User, at: datetime | None = None) -> CaseQuerySet:
-        return self.filter(
-            Exists(Claim.objects.live(at).filter(case=OuterRef("pk"), reviewer=user))
-        )
+        return self.filter(pk__in=Claim.objects.live(at).filter(reviewer=user).values("case"))
 
     # States
 
     def unsettled(self) -> CaseQuerySet:
         """Narrow to the cases that still want something from somebody."""
-        return self.exclude(state__in=Case.SETTLED)
+        return self.filter(closed_at=None)
 
     def in_state(self, state: str, at: datetime | None = None) -> CaseQuerySet:
         return self.filter(_in_state(state, at or timezone.now()))
-
-    def counts(self, at: datetime | None = None) -> dict[str, int]:
-        """Count the cases by state, all six of them, in one query."""
-        at = at or timezone.now()
-        return self.aggregate(
-            **{state.value: Count("pk", filter=_in_state(state, at)) for state in Case.State}
-        )
-
-    def tally(self, user: User, at: datetime | None = None) -> dict[str, int]:
-        """Count what is urgent among unsettled cases, in one query."""
-        at = at or timezone.now()
-        mine = Exists(Claim.objects.live(at).filter(case=OuterRef("pk"), reviewer=user))
-        return (
-            self.unsettled()
-            .annotate(is_mine=mine)
-            .aggregate(
-                over_limit=Count("pk", filter=_older_than(settings.CASE_LIMIT, at)),
-                past_target=Count(
-                    "pk",
-                    filter=_older_than(settings.CASE_TARGET, at)
-                    & ~_older_than(settings.CASE_LIMIT, at),
-                ),
-                blocking_cases=Count("pk", filter=Q(blocking=True)),
-                advisory_cases=Count("pk", filter=Q(blocking=False)),
-                my_cases=Count("pk", filter=Q(is_mine=True)),
-            )
-        )
-
-    # Order
-
-    def in_order(self, at: datetime | None = None) -> CaseQuerySet:
-        """Put the most urgent first. The list shows this order and "next case" follows it.
-
-        Past the limit, past the target, blocking before advisory, high stakes, then the
-        oldest. Settled cases come last, the latest settled of them first.
-        """
-        at = at or timezone.now()
-        overdue = CaseWhen(
-            When(_older_than(settings.CASE_LIMIT, at), then=Value(0)),
-            When(_older_than(settings.CASE_TARGET, at), then=Value(1)),
-            default=Value(2),
-        )
-        return self.order_by(
-            models.F("closed_at").desc(nulls_first=True),
-            overdue,
-            "-blocking",
-            "stakes",  # "high" comes before "standard"
-            "opened_at",
-            "pk",
-        )
 
     def for_list(self) -> CaseQuerySet:
         """Fetch all that a row of the queue shows, so that templates run no query."""
@@ -147,10 +104,6 @@ def _in_state(state: str, at: datetime) -> Q:
     if state in Case.WANTING:
         return Q(state=state) & (Q(held_until=None) | ~is_held)
     return Q(state=state)
-
-
-def _older_than(age: timedelta, at: datetime) -> Q:
-    return Q(opened_at__lte=at - age)
 
 
 class Case(models.Model):
@@ -225,10 +178,17 @@ class Case(models.Model):
             ),
         ]
         indexes = [
+            # The rungs of the queue: see `adjudication.urgency`.
             models.Index(
-                fields=["opened_at"],
-                condition=~Q(state__in=["decided", "void"]),
+                fields=["blocking", "stakes", "opened_at", "id"],
+                condition=Q(closed_at=None),
                 name="unsettled_cases",
+            ),
+            models.Index(
+                models.F("closed_at").desc(),
+                "id",
+                condition=Q(closed_at__isnull=False),
+                name="settled_cases",
             ),
         ]
 
@@ -296,6 +256,7 @@ class Claim(models.Model):
         TAKEN_OVER = "taken_over", "taken over"
         RULED = "ruled", "ruled"
         SETTLED = "settled", "settled otherwise"
+        ASKED = "asked", "asked the panel again"
 
     case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="claims")
     slot = models.PositiveSmallIntegerField()
@@ -375,6 +336,21 @@ class Draft(models.Model):
         return f"Draft of {self.reviewer} on {self.case}"
 
 
+class AskAgain(models.Model):
+    """That a reviewer had the panel asked again: once a case, and what it said before stays."""
+
+    case = models.OneToOneField(Case, on_delete=models.PROTECT, related_name="ask_again")
+    reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT)
+    public_reason = models.TextField()
+    private_note = models.TextField(blank=True)
+    # The live verdicts on Strategy at that moment: the seats, and the panel's own row.
+    verdicts = ArrayField(models.BigIntegerField())
+    asked_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return f"{self.reviewer} on {self.case}"
+
+
 class RulingQuerySet(models.QuerySet):
     def in_force(self) -> RulingQuerySet:
         """Narrow to those that no later ruling has replaced."""
@@ -444,6 +420,28 @@ class Ruling(models.Model):
         if self.case.state == Case.State.VOID or not user.is_reviewer:
             return False
         return self.reviewer_id == user.pk or (user.is_lead and self.case.is_settled)
+
+
+class SavedView(models.Model):
+    """Filters of the queue that somebody comes back to, under a name of their own."""
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="saved_views"
+    )
+    name = models.CharField(max_length=40)
+    query = models.CharField(max_length=400)  # as it stands in the address of the queue
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "name"], name="one_view_of_a_name"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return f"{reverse('adjudication:case_queue')}?{self.query}"
 
 
 class Conflict(models.Model):

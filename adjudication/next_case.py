@@ -1,8 +1,9 @@
 """The most urgent case that a reviewer may decide, found and locked as fast as it can be.
 
 Everybody presses "next case" at once, and building this query takes longer than running it.
-So it is compiled once, from the same two methods that make the list, for a reviewer and a
-moment that never were; each call puts its own in their place.
+So it is compiled once, from the same methods that make the list, for a reviewer and a moment
+that never were; each call puts its own in their place. It goes down the rungs of
+`adjudication.urgency` and looks at a rung only where those above it gave nothing.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from django.conf import settings
 from django.db import connection
 
 from adjudication.models import Case
+from adjudication.urgency import RUNGS, on_rung
 from bouts.models import User
 
 SOMEBODY = -1
@@ -38,6 +40,14 @@ def lock_next_case(user: User, at: datetime) -> Case | None:
 @cache
 def _compiled() -> tuple[str, tuple[object, ...]]:
     somebody = User(pk=SOMEBODY, role=User.Role.REVIEWER)
-    cases = Case.objects.decidable_by(somebody, SOMETIME).in_order(SOMETIME)
-    locked = cases.select_for_update(skip_locked=True, of=("self",))[:1]
-    return locked.query.get_compiler(connection=connection).as_sql()
+    decidable = Case.objects.decidable_by(somebody, SOMETIME)
+    firsts, params = [], []
+    for rung in RUNGS:
+        first = on_rung(decidable, rung, SOMETIME).order_by("opened_at", "pk").values("pk")
+        locked = first.select_for_update(skip_locked=True, of=("self",))[:1]
+        sql, given = locked.query.get_compiler(connection=connection).as_sql()
+        firsts.append(f"({sql})")
+        params += given
+    # COALESCE stops at the first rung that has a case.
+    table = Case._meta.db_table
+    return f"SELECT * FROM {table} WHERE id = COALESCE({', '.join(firsts)})", tuple(params)

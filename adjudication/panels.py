@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
+
 from bouts.models import Bundle
 from bouts.rules import Judge
 from judging.models import Scorecard, Verdict
@@ -22,9 +24,16 @@ class Panel:
 
 def panel_of(bundle: Bundle, policy: Policy) -> Panel:
     """Return the live panel of a bundle. A ruling leaves it as it was."""
-    verdicts = Verdict.objects.filter(
-        bundle=bundle, judge=Judge.STRATEGY.value, seat__in=policy.panel.seats, is_live=True
+    return panel_from(
+        Verdict.objects.filter(
+            bundle=bundle, judge=Judge.STRATEGY.value, seat__in=policy.panel.seats, is_live=True
+        ),
+        policy,
     )
+
+
+def panel_from(verdicts: QuerySet[Verdict], policy: Policy) -> Panel:
+    """Return the panel of some seats' verdicts, one a seat."""
     seats = tuple(verdicts.order_by("seat"))
     return Panel(seats, settle({verdict.seat: verdict.score for verdict in seats}, policy))
 

@@ -15,7 +15,10 @@ from bouts.models import User
 from bouts.rules import Judge
 from judging.models import Verdict
 from judging.scoring.exact import score_text
+from judging.scoring.panel import settle
 from judging.scoring.policy import CURRENT
+
+UNSETTLED = "unsettled"  # in the place of a state: whatever still wants something
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,9 @@ class Row:
     claims: tuple[Claim, ...]
     mine: Claim | None
     may_claim: bool
-    spread: str  # only for leads
+    # Only for leads: a reviewer is to come unprimed.
+    spread: str = ""
+    rule: str = ""
 
 
 def narrowed(
@@ -48,11 +53,28 @@ def narrowed(
         cases = cases.filter(challenge=asked["challenge"])
     if asked.get("stakes"):
         cases = cases.filter(stakes=asked["stakes"])
-    if asked.get("holder") == "me":
+    if asked.get("overdue") == "limit":
+        cases = cases.unsettled().filter(opened_at__lte=at - settings.CASE_LIMIT)
+    elif asked.get("overdue") == "target":
+        cases = cases.unsettled().filter(
+            opened_at__lte=at - settings.CASE_TARGET, opened_at__gt=at - settings.CASE_LIMIT
+        )
+    holder = asked.get("holder")
+    if holder == "me":
         cases = cases.held_by(user, at)
-    elif asked.get("holder") == "nobody":
+    elif holder == "nobody":
         cases = cases.filter(Q(held_until=None) | Q(held_until__lte=at))
+    elif holder:
+        claims = Claim.objects.live(at).filter(reviewer__username=holder)
+        cases = cases.filter(pk__in=claims.values("case"))
     return cases
+
+
+def listed(cases: CaseQuerySet, state: str, at: datetime) -> CaseQuerySet:
+    """Narrow to the state that a list was asked for; to all that waits with ``unsettled``."""
+    if state == UNSETTLED:
+        return cases.unsettled()
+    return cases.in_state(state, at) if state else cases
 
 
 def rows_of(cases: Iterable[Case], user: User, at: datetime) -> list[Row]:
@@ -64,8 +86,7 @@ def rows_of(cases: Iterable[Case], user: User, at: datetime) -> list[Row]:
         decidable = set(
             Case.objects.filter(pk__in=keys).decidable_by(user, at).values_list("pk", flat=True)
         )
-    # A reviewer is to come unprimed; leads watch over the queue.
-    spreads = spreads_of(cases) if user.is_lead else {}
+    panels = panels_of(cases) if user.is_lead else {}
     rows = []
     for case in cases:
         claims = tuple(claim for claim in case.open_claims if claim.is_live(at))
@@ -77,7 +98,7 @@ def rows_of(cases: Iterable[Case], user: User, at: datetime) -> list[Row]:
                 claims=claims,
                 mine=next((claim for claim in claims if claim.reviewer_id == user.pk), None),
                 may_claim=case.pk in decidable,
-                spread=spreads.get(case.pk, ""),
+                **panels.get(case.pk, {}),
             )
         )
     return rows
@@ -105,23 +126,22 @@ def spoken(length: timedelta) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
 
-def spreads_of(cases: Iterable[Case]) -> dict[int, str]:
-    """Say of each case on Strategy how far its votes lie apart, or how many there are."""
+def panels_of(cases: Iterable[Case]) -> dict[int, dict[str, str]]:
+    """Say of each case on Strategy how far its votes lie apart, and which rule took them."""
     on_strategy = [case for case in cases if not case.is_on_finding]
-    votes: dict[int, list[Any]] = {}
+    votes: dict[int, dict[str, Any]] = {}
     seats = Verdict.objects.filter(
-        bundle__in=[case.bundle_id for case in on_strategy],
+        bundle__in={case.bundle_id for case in on_strategy},
         judge=Judge.STRATEGY.value,
         seat__in=CURRENT.panel.seats,
         is_live=True,
     )
-    for bundle, score in seats.values_list("bundle", "score"):
-        votes.setdefault(bundle, []).append(score)
-    return {case.pk: _spread(votes.get(case.bundle_id, [])) for case in on_strategy}
+    for bundle, seat, score in seats.values_list("bundle", "seat", "score"):
+        votes.setdefault(bundle, {})[seat] = score
+    return {case.pk: _panel(votes.get(case.bundle_id, {})) for case in on_strategy}
 
 
-def _spread(scores: list[Any]) -> str:
-    cast = [score for score in scores if score is not None]
-    if len(cast) < 2:
-        return f"{len(cast)} of {len(scores)}"
-    return score_text(max(cast) - min(cast)) or ""
+def _panel(votes: Mapping[str, Any]) -> dict[str, str]:
+    cast = [score for score in votes.values() if score is not None]
+    spread = score_text(max(cast) - min(cast)) if len(cast) > 1 else f"{len(cast)} of {len(votes)}"
+    return {"spread": spread or "", "rule": settle(votes, CURRENT).branch.value}

@@ -68,12 +68,14 @@ class Declined(Refused):
     sentence = "You declined this case; it is for somebody else."
 
 
-class WouldReopen(Refused):
-    code = "would_reopen"
-    sentence = (
-        "With this correction the reviewers would differ too much, and a third would have to "
-        "rule on a case that is settled."
-    )
+class AskedAlready(Refused):
+    code = "asked_already"
+    sentence = "The panel has been asked again on this case once; that is all there is."
+
+
+class NobodyToAsk(Refused):
+    code = "nobody_to_ask"
+    sentence = "No seat of the panel is configured: there is nobody to ask again."
 
 
 class Frozen(Refused):

@@ -9,7 +9,11 @@ from adjudication.views import cases, conflicts, queue, reviews
 app_name = "adjudication"
 urlpatterns = [
     path("queue/", queue.case_queue, name="case_queue"),
+    path("queue/cases.csv", queue.case_export, name="case_export"),
     path("queue/next/", queue.case_next, name="case_next"),
+    path("queue/keys/", queue.keys_switch, name="keys_switch"),
+    path("queue/views/", queue.view_save, name="view_save"),
+    path("queue/views/<int:view_id>/drop/", queue.view_drop, name="view_drop"),
     path("cases/<int:case_id>/", cases.case_detail, name="case_detail"),
     path("cases/<int:case_id>/claim/", cases.case_claim, name="case_claim"),
     path("cases/<int:case_id>/draft/", cases.case_draft, name="case_draft"),

@@ -10,3 +10,6 @@ from bouts.settings import BASE_DIR, TEMPLATES
 
 ROOT_URLCONF = "bench.urls"
 TEMPLATES[0]["DIRS"] = [*TEMPLATES[0]["DIRS"], BASE_DIR / "bench" / "templates"]
+
+CASES_HELD_AT_ONCE = 100_000  # sixteen reviewers claim two thousand cases and settle none
+RANDOM_AUDIT_PERCENT = 0

@@ -112,6 +112,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "bouts.context_processors.masthead",
                 "news.context_processors.notices",
+                "adjudication.context_processors.badge",
             ],
             "builtins": ["bouts.templatetags.bouts", "template_partials.templatetags.partials"],
         },
@@ -290,6 +291,10 @@ ASK_LEASE = timedelta(seconds=env.whole("BOUTS_ASK_LEASE_S", 840, least=1))
 CLAIM_LEASE = timedelta(minutes=15)
 CASE_TARGET = timedelta(hours=24)
 CASE_LIMIT = timedelta(hours=48)
+# "Next case" gives nobody more than this: whoever holds so many gets one of them back.
+CASES_HELD_AT_ONCE = env.whole("BOUTS_CASES_HELD", 1, least=1)
+# Of the panels that agree, so many in a hundred are put to a reviewer all the same.
+RANDOM_AUDIT_PERCENT = env.whole("BOUTS_RANDOM_AUDIT_PERCENT", 5)
 
 # Webhooks
 

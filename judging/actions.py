@@ -275,6 +275,28 @@ def decide_finding(
     return record_scorecard(bundle, cause=cause, by=by, reason=reason)
 
 
+@transaction.atomic
+def withdraw_ruling(bundle: Bundle, *, by: User, reason: str, cause: str) -> Scorecard:
+    """Take a ruling on Strategy back: the number of the rule stands again, provisional or not."""
+    _refuse_frozen(bundle)
+    bundle.verdicts.filter(judge=Judge.STRATEGY, seat=RULING, is_live=True).update(is_live=False)
+    return record_scorecard(bundle, cause=cause, by=by, reason=reason)
+
+
+@transaction.atomic
+def reopen_finding(bundle: Bundle, key: str, *, by: User, reason: str, cause: str) -> Scorecard:
+    """Take a decision on a finding back: a new row says again what was found."""
+    _refuse_frozen(bundle)
+    finding = bundle.findings.select_for_update().get(key=key, is_live=True)
+    found = Finding.objects.filter(bundle__match=bundle.match_id, key=key).earliest("pk")
+    bundle.findings.filter(pk=finding.pk).update(is_live=False)
+    finding.pk, finding._state.adding = None, True
+    finding.status, finding.points, finding.reason = found.status, found.points, found.reason
+    finding.decided_by = None
+    finding.save(force_insert=True)
+    return record_scorecard(bundle, cause=cause, by=by, reason=reason)
+
+
 def _refuse_frozen(bundle: Bundle) -> None:
     frozen = Challenge.objects.filter(matches=bundle.match_id, state=Challenge.State.FROZEN)
     if frozen.exists():

@@ -227,6 +227,30 @@ def judge_again(bundle: Bundle, *, by: User, reason: str) -> None:
     audit.record(by, "judge_again", bundle.match, None, {"bundle": bundle.number}, reason)
 
 
+class NobodyToAsk(Exception):
+    """No seat of the panel is configured."""
+
+
+@transaction.atomic
+def ask_panel_again(bundle: Bundle, *, by: User, reason: str) -> None:
+    """Put the panel's question to the seats of today once more, on the same evidence.
+
+    The match keeps the score it has until every one of them has answered.
+    """
+    seats = [seat for judge, seat in asks.due_of(bundle) if judge == Judge.STRATEGY]
+    if not seats:
+        raise NobodyToAsk
+    Match.objects.select_for_update().get(pk=bundle.match_id)
+    panel = bundle.steps.asks().filter(name=Step.Name.STRATEGY, seat__in=seats)
+    _ask_again(panel)
+    # A seat that was not asked before takes part in the second round all the same.
+    new = [Step(bundle=bundle, name=Step.Name.STRATEGY, seat=seat, round=2) for seat in seats]
+    Step.objects.bulk_create(new, ignore_conflicts=True)
+    judges = {Step.Name.STRATEGY, Step.Name.SCORECARD}
+    _start_again(bundle.steps.judges().filter(name__in=judges))
+    audit.record(by, "ask_panel_again", bundle.match, None, {"seats": seats}, reason)
+
+
 def _ask_again(asks: QuerySet[Step]) -> None:
     """Begin another round of asks: what was answered before is no answer to it."""
     over = asks.filter(state__in=[Step.State.DONE, Step.State.FAILED])

@@ -30,6 +30,7 @@ def environment(**more: str) -> dict[str, str]:
         "DATABASE_URL": database_url(),
         "BOUTS_DATA": str(settings.DATA_DIR),
         "BOUTS_SECRET_KEY": settings.SECRET_KEY,
+        "BOUTS_RANDOM_AUDIT_PERCENT": "0",
         **more,
     }
 

@@ -42,4 +42,7 @@ STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticF
 for _seat in SEATS.values():
     _seat["key"] = ""
 
+# A panel that agrees opens no case in a test that does not ask for it.
+RANDOM_AUDIT_PERCENT = 0
+
 PASSWORD_HASHERS = ["tests.passwords.QuickHasher"]

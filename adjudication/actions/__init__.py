@@ -11,10 +11,17 @@ from adjudication.actions.claims import (
 )
 from adjudication.actions.conflicts import declare_conflict
 from adjudication.actions.reviews import ask_for_review
-from adjudication.actions.rulings import Decision, commit_score, correct_ruling, rule
+from adjudication.actions.rulings import (
+    Decision,
+    ask_again,
+    commit_score,
+    correct_ruling,
+    rule,
+)
 
 __all__ = [
     "Decision",
+    "ask_again",
     "ask_for_review",
     "claim_case",
     "claim_next",

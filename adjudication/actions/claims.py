@@ -22,6 +22,7 @@ from adjudication.refusals import (
     Frozen,
 )
 from bouts import audit
+from bouts.locks import one_at_a_time
 from bouts.models import Challenge, User
 
 
@@ -42,20 +43,33 @@ def claim_case(case_id: int, *, by: User) -> Claim:
 def claim_next(*, by: User) -> Claim | None:
     """Claim the most urgent case that this person may decide; None when none is left.
 
-    Cases that somebody is claiming at this moment are passed over, so that nobody waits
-    and nobody gets the same case.
+    Whoever holds as many cases as one may hold at once gets the oldest of them back. Cases
+    that somebody is claiming at this moment are passed over, so that nobody waits and nobody
+    gets the same case.
     """
     if not (by.is_active and by.is_reviewer):
         raise PermissionDenied
     while True:
         try:
             with transaction.atomic():
+                # The same person in another tab waits here, and then is given the same case.
+                one_at_a_time(f"cases of {by.pk}")
                 at = timezone.now()
+                held = _held(by, at)
+                if len(held) >= settings.CASES_HELD_AT_ONCE:
+                    return held[0]
                 case = lock_next_case(by, at)
                 return None if case is None else _give_slot(case, by, at, "claim_next")
         except IntegrityError:
-            # The same person claimed this case in another tab since the query looked.
+            # The same person claimed this very case by its address since the query looked.
             continue
+
+
+def _held(by: User, at: datetime) -> list[Claim]:
+    """Return the claims of a person on cases that they may still decide, the oldest first."""
+    claims = Claim.objects.live(at).filter(reviewer=by, case__state__in=Case.WANTING)
+    visible = claims.filter(case__in=Case.objects.visible_to(by))
+    return list(visible.select_related("case").order_by("claimed_at", "pk"))
 
 
 @transaction.atomic

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
 from adjudication.actions.claims import end_claims
-from adjudication.models import Case, Claim
+from adjudication.models import AskAgain, Case, Claim
 from adjudication.outcomes import WITH_A_SECOND
 from bouts import audit
 from bouts.rules import Judge, Stakes
 from judging.models import Finding, Scorecard, Verdict
+from judging.scoring.panel import Branch
 
 # Those that the rules open and close. A review that somebody asked for, or a random audit,
 # is opened by its own action and ends only with a ruling or with its evidence.
@@ -31,6 +34,7 @@ OPENED_BY_RULE = frozenset(
 )
 
 NEW_EVIDENCE = "A new upload changed the evidence; the rule applies afresh."
+NEW_ANSWERS = "The panel was asked again; the rule applies afresh to what it says now."
 NO_LONGER_ASKED = "The rules no longer ask this question."
 
 
@@ -77,6 +81,35 @@ def follow_scorecard(scorecard: Scorecard) -> None:
     for entry in asked:
         if entry.is_open:
             open_case(entry, scorecard, at)
+    _draw(scorecard, at)
+
+
+def _draw(scorecard: Scorecard, at: datetime) -> None:
+    """Open a random audit where the lot falls on a panel that agrees.
+
+    The lot is drawn from the evidence, so that judging a match again does not draw again. A
+    question that was put to people once, whatever became of it, is not drawn.
+    """
+    strategy = scorecard.breakdown["judges"].get(Judge.STRATEGY.value, {})
+    if strategy.get("branch") != Branch.CONSENSUS or scorecard.total is None:
+        return
+    panel = Verdict.objects.filter(
+        bundle=scorecard.bundle_id, judge=Judge.STRATEGY.value, seat="", is_live=True
+    ).first()
+    if panel is None or not is_drawn(panel.evidence_digest, settings.RANDOM_AUDIT_PERCENT):
+        return
+    question = Question("", panel.evidence_digest)
+    put = Case.objects.filter(
+        match=scorecard.match_id, finding_key="", evidence_digest=question.evidence_digest
+    )
+    if not put.exists():
+        open_case(Asked(question, Case.Reason.RANDOM_AUDIT, False, True), scorecard, at)
+
+
+def is_drawn(evidence_digest: str, percent: int) -> bool:
+    """Whether the lot falls on a panel; on so many in a hundred of all digests it does."""
+    lot = hashlib.sha256(f"random audit {evidence_digest}".encode()).digest()
+    return int.from_bytes(lot[:8]) * 100 < percent << 64
 
 
 def _standing_questions(scorecard: Scorecard) -> frozenset[Question]:
@@ -100,9 +133,15 @@ def _follow(
 ) -> None:
     if case.scorecard_id == scorecard.pk:
         return
+    if case.state == Case.State.AWAITING_PANEL:
+        asked_again = case.ask_again
+        if case.bundle_id == scorecard.bundle_id and not _has_answered(asked_again):
+            return
+        _come_back(case)
     question = question_of(case)
     if question not in standing:
-        _close(case, Case.State.VOID, NEW_EVIDENCE, at)
+        is_new = case.bundle_id != scorecard.bundle_id
+        _close(case, Case.State.VOID, NEW_EVIDENCE if is_new else NEW_ANSWERS, at)
         return
     case.bundle_id, case.scorecard_id = scorecard.bundle_id, scorecard.pk
     case.version += 1
@@ -110,6 +149,21 @@ def _follow(
     if not case.is_settled and case.reason in OPENED_BY_RULE:
         _follow_rule(case, entries, at)
     case.save()
+
+
+def _has_answered(asked: AskAgain) -> bool:
+    """Whether the panel's own row is another one than when it was asked again."""
+    return not Verdict.objects.filter(pk__in=asked.verdicts, seat="", is_live=True).exists()
+
+
+def _come_back(case: Case) -> None:
+    """Bring a case whose panel has answered again back to its reviewers, on the new answers."""
+    panel = Verdict.objects.filter(
+        bundle=case.bundle_id, judge=Judge.STRATEGY.value, seat="", is_live=True
+    )
+    case.evidence_digest = panel.values_list("evidence_digest", flat=True).get()
+    case.state = Case.State.OPEN
+    audit.record(None, "panel_answered", case, None, {"state": case.state})
 
 
 def _follow_rule(case: Case, entries: list[Asked], at: datetime) -> None:
@@ -120,6 +174,11 @@ def _follow_rule(case: Case, entries: list[Asked], at: datetime) -> None:
     same = [entry for entry in entries if entry.reason == case.reason]
     # A finding is one question, whatever it is called: confidence and severity may change.
     now = same or (entries if case.is_on_finding else [])
+    if not now and AskAgain.objects.filter(case=case).exists():
+        # Whoever had the panel asked again is to rule on what it says now. Where the rule
+        # settles that by itself, nothing waits for the ruling.
+        case.blocking = False
+        return
     if not now:
         _close(case, Case.State.VOID, NO_LONGER_ASKED, at)
         return
@@ -144,6 +203,19 @@ def _close(case: Case, state: Case.State, reason: str, at: datetime) -> None:
     audit.record(None, "close_case", case, {"state": was}, {"state": state.value}, reason)
 
 
+def reopen(case: Case, scorecard: Scorecard, at: datetime) -> None:
+    """Put a settled case back into the queue: the ruling that had settled it fell.
+
+    Its clock starts anew, what was ruled on it stays.
+    """
+    has_rulings = case.rulings.exists()
+    case.state = Case.State.AWAITING_SECOND if has_rulings else Case.State.OPEN
+    case.bundle_id, case.scorecard_id = scorecard.bundle_id, scorecard.pk
+    case.closed_at, case.closed_reason, case.opened_at = None, "", at
+    case.save()
+    audit.record(None, "reopen_case", case, {"state": "decided"}, {"state": case.state})
+
+
 def open_case(entry: Asked, scorecard: Scorecard, at: datetime) -> Case:
     """Open a case and return it, or the one that puts the question already."""
     key = {
@@ -154,6 +226,9 @@ def open_case(entry: Asked, scorecard: Scorecard, at: datetime) -> Case:
     standing = Case.objects.exclude(state=Case.State.VOID).filter(**key).first()
     if standing is not None:
         if not standing.is_settled:
+            return standing
+        if question_of(standing) == entry.question:
+            reopen(standing, scorecard, at)
             return standing
         # The ruling of a settled case holds only as long as the scorecard knows of it.
         _close(standing, Case.State.VOID, NEW_EVIDENCE, at)

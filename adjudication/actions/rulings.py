@@ -11,25 +11,28 @@ from django.db import transaction
 from django.utils import timezone
 
 from adjudication.actions.claims import end_claims, live_claim, lock_case, note_slots
-from adjudication.models import BlindScore, Case, Claim, Draft, Ruling
+from adjudication.actions.opening import reopen
+from adjudication.models import AskAgain, BlindScore, Case, Claim, Draft, Ruling
 from adjudication.outcomes import WITH_A_SECOND, Vote, Waits, settle
 from adjudication.panels import Panel, panel_of, policy_of
 from adjudication.refusals import (
     AlreadyCommitted,
     AlreadyCorrected,
+    AskedAlready,
     BadDecision,
     CaseChanged,
     CaseClosed,
     Frozen,
+    NobodyToAsk,
     NotBlindYet,
     Superseded,
-    WouldReopen,
 )
 from adjudication.signals import case_ruled
 from bouts import audit
 from bouts.models import Challenge, Match, User
 from bouts.rules import CRITERIA, LEVELS, OPEN_TRIGGERS, POINTS, Judge
 from judging import actions as judging
+from judging import steps
 from judging.judges.strategy import rubric_score
 from judging.models import Finding, Scorecard
 from judging.scoring.exact import HUNDRED, ZERO, score_text
@@ -120,6 +123,47 @@ def rule(case_id: int, decision: Decision, *, by: User, version: int) -> Ruling:
     if ruling.kind == Kind.ESCALATE:
         case.slots = max(case.slots, WITH_A_SECOND)
     return _settle(case, ruling, "rule")
+
+
+@transaction.atomic
+def ask_again(
+    case_id: int, *, by: User, version: int, public_reason: str, private_note: str = ""
+) -> AskAgain:
+    """Have the panel asked again on the same evidence, once a case; the case waits for it.
+
+    Whoever calls this rings the worker when it is committed (`judging.tasks.ring`).
+    """
+    case, at = _lock_for_ruling(case_id, by), timezone.now()
+    live_claim(case, by, at)
+    _checked(case, by, version)
+    if case.is_on_finding:
+        raise BadDecision("ruling", "No panel was asked about a finding.")
+    if not public_reason.strip():
+        raise BadDecision("public_reason", "Give a reason that the competitor can read.")
+    if AskAgain.objects.filter(case=case).exists():
+        raise AskedAlready
+    if case.rulings.in_force().exists():
+        raise BadDecision("ruling", "Another reviewer has ruled on what the panel said.")
+    strategy = case.bundle.verdicts.filter(judge=Judge.STRATEGY, is_live=True)
+    asked = AskAgain.objects.create(
+        case=case,
+        reviewer=by,
+        public_reason=public_reason.strip(),
+        private_note=private_note.strip(),
+        verdicts=sorted(strategy.values_list("pk", flat=True)),
+        asked_at=at,
+    )
+    try:
+        steps.ask_panel_again(case.bundle, by=by, reason=asked.public_reason)
+    except steps.NobodyToAsk as nobody:
+        raise NobodyToAsk from nobody
+    end_claims(case, Claim.End.ASKED, at)
+    was, case.state = case.state, Case.State.AWAITING_PANEL
+    case.version += 1
+    case.save()
+    Draft.objects.filter(case=case, reviewer=by).delete()
+    audit.record(by, "ask_again", case, {"state": was}, {"state": case.state}, public_reason)
+    return asked
 
 
 @transaction.atomic
@@ -285,9 +329,11 @@ def _settle(case: Case, ruling: Ruling, action: str) -> Ruling:
     outcome = settle([vote_of(each) for each in in_force], case.slots, policy_of(case.scorecard))
     was = case.state
     if isinstance(outcome, Waits):
+        case.slots = outcome.slots
         if case.is_settled:
-            raise WouldReopen
-        case.slots, case.state = outcome.slots, Case.State.AWAITING_SECOND
+            ruling.after = _take_back(case, ruling)
+            ruling.save(update_fields=["after"])
+        case.state = Case.State.AWAITING_SECOND
         case.save(update_fields=["slots", "state"])
         note_slots(case, at)
     else:
@@ -338,6 +384,27 @@ def _take_effect(
         reason=reason,
         cause=f"ruling on {case}",
     )
+
+
+def _take_back(case: Case, ruling: Ruling) -> Scorecard:
+    """Undo what a decided case came to: with this correction its reviewers differ too much.
+
+    The rule's number, or the finding as it was found, stands again until another reviewer has
+    ruled; the case is open again, and its clock starts anew.
+    """
+    reopen(case, case.scorecard, ruling.created_at)
+    told = {
+        "by": ruling.reviewer,
+        "reason": ruling.public_reason,
+        "cause": f"correction of a ruling on {case}; another reviewer is to rule",
+    }
+    if case.is_on_finding:
+        after = judging.reopen_finding(case.bundle, case.finding_key, **told)
+    else:
+        after = judging.withdraw_ruling(case.bundle, **told)
+    # The case has followed the scorecard in another instance of its row.
+    case.refresh_from_db()
+    return after
 
 
 def _shown(scorecard: Scorecard) -> str | None:

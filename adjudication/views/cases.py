@@ -20,6 +20,7 @@ from adjudication.choices import Choice, preview_of, rulings_on, with_previews
 from adjudication.desk import Desk, Phase
 from adjudication.evidence import Tab
 from adjudication.forms import (
+    ASK_AGAIN,
     DeclineForm,
     LevelsForm,
     OpinionForm,
@@ -35,6 +36,7 @@ from bouts.evidence import BadPlace, Place, parse_place
 from bouts.htmx import confirm_kept, render_page, wants_part
 from bouts.models import User
 from judging import actions as judging
+from judging import tasks
 from judging.scoring.exact import score_text
 
 LONGEST_DRAFT = 20_000  # characters of one field
@@ -138,6 +140,7 @@ def _show(
         "desk": desk,
         "phase": desk.phase.value,
         "title": case.bundle.challenge_version.title,
+        "is_writing": desk.phase in {Phase.SCORE, Phase.RULE} or correcting is not None,
         # Whoever only looks has nothing beside the evidence.
         "is_alone": desk.phase is Phase.LOOK and not desk.is_revealed,
         "clock": None if case.is_settled else clock_of(case, at),
@@ -195,7 +198,12 @@ def _evidence(request: HttpRequest, desk: Desk) -> dict[str, Any]:
                 and address(tab=tab.value, file=file, page=writing.page + 1),
             }
         return shown
-    page = evidence.diff(number, place) if tab is Tab.DIFF else evidence.steps(tab, number, place)
+    if tab is Tab.SENT:
+        page = evidence.sent_page(number)
+    elif tab is Tab.DIFF:
+        page = evidence.diff(number, place)
+    else:
+        page = evidence.steps(tab, number, place)
     shown |= {
         "page": page,
         "page_words": f"Page {page.number} of {page.paginator.num_pages}",
@@ -257,7 +265,7 @@ def _preview(desk: Desk, form: forms.Form) -> dict[str, Any] | None:
     form.full_clean()
     values = form.cleaned_data
     needed = {Ruling.Kind.SET: "score", Ruling.Kind.AMEND: "points"}.get(chosen)
-    if "ruling" not in values or needed in form.errors:
+    if "ruling" not in values or needed in form.errors or chosen == ASK_AGAIN:
         return None
     decision = decision_of(
         chosen, public_reason="", score=values.get("score"), points=values.get("points")
@@ -388,8 +396,11 @@ def _sign(request: HttpRequest, case_id: int, correcting: Ruling | None) -> Http
     form = _bound_ruling_form(request, case, correcting)
     if not form.is_valid():
         return _show(request, case, form=form, status=422, correcting=correcting)
-    decision, version = form.as_decision(), form.cleaned_data["version"]
+    version = form.cleaned_data["version"]
     try:
+        if form.cleaned_data["ruling"] == ASK_AGAIN:
+            return _ask_again(request, case, form)
+        decision = form.as_decision()
         if correcting is None:
             ruling = actions.rule(case_id, decision, by=request.user, version=version)
         else:
@@ -401,6 +412,26 @@ def _sign(request: HttpRequest, case_id: int, correcting: Ruling | None) -> Http
         form.add_error(field, str(bad))
         return _show(request, case, form=form, status=422, correcting=correcting)
     confirm_kept(request, f"ruling-{case_id}", _signed(request, ruling))
+    return _onward(request, case)
+
+
+def _ask_again(request: HttpRequest, case: Case, form: RulingForm) -> HttpResponse:
+    actions.ask_again(
+        case.pk,
+        by=request.user,
+        version=form.cleaned_data["version"],
+        public_reason=form.cleaned_data["public_reason"],
+        private_note=form.cleaned_data["private_note"],
+    )
+    tasks.ring(case.bundle_id)
+    confirm_kept(
+        request, f"ruling-{case.pk}", f"{case} waits for the panel. It comes back by itself."
+    )
+    return _onward(request, case)
+
+
+def _onward(request: HttpRequest, case: Case) -> HttpResponse:
+    """Go on to the next case where that button was pressed, else stay with this one."""
     if "next" in request.POST:
         claim = actions.claim_next(by=request.user)
         return redirect(claim.case if claim else "adjudication:case_queue")

@@ -10,7 +10,15 @@ from django.utils import timezone
 
 from bouts import audit
 from bouts.locks import one_at_a_time
-from bouts.models import ApiToken, Invitation, Membership, PasswordReset, Team, User
+from bouts.models import (
+    ApiToken,
+    FormerMembership,
+    Invitation,
+    Membership,
+    PasswordReset,
+    Team,
+    User,
+)
 from bouts.tokens import API_PREFIX, digest_of, new_secret
 
 
@@ -247,10 +255,14 @@ def add_member(team: Team, person: User, *, by: User) -> None:
 
 @transaction.atomic
 def remove_member(team: Team, person: User, *, by: User) -> None:
+    """Take somebody out of a team. That they were in it stays on record: see `FormerMembership`."""
     if not by.is_operator:
         raise NotAllowed("Only ops change who is in a team.")
     removed, _ = Membership.objects.filter(team=team, user=person).delete()
     if removed:
+        FormerMembership.objects.update_or_create(
+            team=team, user=person, defaults={"left_at": timezone.now()}
+        )
         audit.record(by, "remove_member", person, before={"team": team.slug})
 
 

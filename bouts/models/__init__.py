@@ -6,6 +6,7 @@ from bouts.models.matches import Agent, Bundle, Match, Upload
 from bouts.models.people import (
     ApiToken,
     AuditEntry,
+    FormerMembership,
     Invitation,
     Membership,
     PasswordReset,
@@ -24,6 +25,7 @@ __all__ = [
     "Challenge",
     "ChallengeVersion",
     "Chunk",
+    "FormerMembership",
     "Invitation",
     "Match",
     "Membership",

@@ -97,6 +97,7 @@ class User(AbstractUser):
     )
     role = models.CharField(max_length=12, choices=Role, default=Role.COMPETITOR)
     teams = models.ManyToManyField(Team, through="Membership", related_name="members")
+    uses_keys = models.BooleanField(default=True)  # whether single keys do things on pages
 
     objects = UserManager()
 
@@ -185,6 +186,23 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} in {self.team}"
+
+
+class FormerMembership(models.Model):
+    """That somebody was in a team once. Leaving it makes nobody impartial about it."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="former_memberships")
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
+    left_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["left_at", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["user", "team"], name="left_a_team_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user}, once in {self.team}"
 
 
 class LinkQuerySet(models.QuerySet):

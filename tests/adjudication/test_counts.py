@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import re
 from datetime import timedelta
+from itertools import pairwise
 
 import pytest
 from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from adjudication import actions
+from adjudication.census import census
 from adjudication.models import Case, Claim
+from adjudication.queue import UNSETTLED, listed, narrowed
+from adjudication.urgency import Spot, everything, stretch
 from bouts.models import Match, User
 from tests.adjudication.making import AGREEING, make_match
 
 NOW = timezone.now()
 LEASES = st.none() | st.integers(-30, 30).map(lambda minutes: NOW + timedelta(minutes=minutes))
+CHIP = re.compile(r'class="chip".*?>([A-Za-z ]+) <span class="count">(\d+)<')
+BADGE = re.compile(r'/queue/"[^>]*>Queue <span class="count">(\d+)<')
 STORED = [state for state in Case.State if state != Case.State.CLAIMED]
 
 
@@ -28,15 +38,7 @@ def match(db: None) -> Match:
     return make_match(votes=AGREEING)
 
 
-@settings(
-    max_examples=40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-@given(rows())
-def test_the_counts_of_the_six_states_sum_to_the_total_and_agree_with_their_lists(
-    admin: User, match: Match, made: list[tuple[str, object, object]]
-) -> None:
+def put(match: Match, made: list[tuple[str, object, object]]) -> None:
     Case.objects.all().delete()
     Case.objects.bulk_create(
         Case(
@@ -57,16 +59,118 @@ def test_the_counts_of_the_six_states_sum_to_the_total_and_agree_with_their_list
         )
         for number, (state, lease, age) in enumerate(made)
     )
+
+
+@settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(rows())
+def test_the_counts_of_the_six_states_sum_to_the_total_and_agree_with_their_lists(
+    admin: User, match: Match, made: list[tuple[str, object, object]]
+) -> None:
+    put(match, made)
     seen = Case.objects.visible_to(admin)
-    counts = seen.counts(NOW)
-    assert list(counts) == Case.State.values
-    assert sum(counts.values()) == len(made) == seen.in_order(NOW).count()
-    for state, count in counts.items():
-        listed = list(seen.in_state(state, NOW))
-        assert len(listed) == count
-        assert {case.state_at(NOW) for case in listed} <= {state}
-    tally = seen.tally(admin, NOW)
-    assert tally["blocking_cases"] + tally["advisory_cases"] == seen.unsettled().count()
+    counted = census(seen, NOW)
+    assert list(counted.by_state) == Case.State.values
+    whole = [case for part in everything(seen, admin, NOW, 7) for case in part]
+    assert counted.total == len(made) == len(whole) == len({case.pk for case in whole})
+    for state, count in counted.by_state.items():
+        found = list(seen.in_state(state, NOW))
+        assert len(found) == count
+        assert {case.state_at(NOW) for case in found} <= {state}
+    assert counted.unsettled == seen.unsettled().count() == len(listed(seen, UNSETTLED, NOW))
+    for overdue, count in (("limit", counted.over_limit), ("target", counted.past_target)):
+        assert len(narrowed(seen, {"overdue": overdue}, admin, NOW)) == count
+
+
+@settings(
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(rows(), st.integers(1, 4))
+def test_pages_follow_each_other_forwards_and_back_in_one_order(
+    reviewer: User, match: Match, made: list[tuple[str, object, object]], size: int
+) -> None:
+    put(match, made)
+    seen = Case.objects.visible_to(reviewer)
+    whole = [case.pk for part in everything(seen, reviewer, NOW, 1000) for case in part]
+    pages, after = [], None
+    while True:
+        part = stretch(seen, reviewer, NOW, size=size, after=after)
+        pages.append(part)
+        if not part.after:
+            break
+        # Time goes by between two pages, and the order stays that of the first.
+        after = Spot.read(part.after)
+    assert [case.pk for part in pages for case in part.cases] == whole
+    assert not pages[0].before
+    for earlier, later in pairwise(pages):
+        back = stretch(seen, reviewer, NOW, size=size, before=Spot.read(later.before))
+        assert back.cases == earlier.cases
+        assert bool(back.before) == bool(earlier.before)
+
+
+def test_the_list_is_as_urgent_as_it_says(match: Match, reviewer: User) -> None:
+    made = [(Case.State.OPEN, None, age) for age in (1, 30, 60, 2, 31, 61)]
+    put(match, [*made, (Case.State.DECIDED, None, 99), (Case.State.VOID, None, 98)])
+    Case.objects.filter(opened_at=NOW - timedelta(hours=2)).update(stakes="high")
+    part = stretch(Case.objects.all(), reviewer, NOW, size=50)
+    ages = [round((NOW - case.opened_at) / timedelta(hours=1)) for case in part.cases]
+    # Odd ages are blocking.
+    assert ages == [61, 60, 31, 30, 1, 2, 99, 98]
+
+
+@pytest.mark.parametrize("token", ["", "x", "1-99-1-1", "1-1-1", "9" * 17 + "-1-1-1", "0-1-1-a"])
+def test_an_odd_place_in_an_address_is_no_place(token: str) -> None:
+    spot = Spot.read(token)
+    assert spot is None or spot.rung == 1
+
+
+def test_what_one_holds_comes_first(match: Match, reviewer: User) -> None:
+    put(match, [(Case.State.OPEN, None, age) for age in (60, 50, 1)])
+    youngest = Case.objects.order_by("opened_at").last()
+    actions.claim_case(youngest.pk, by=reviewer)
+    part = stretch(Case.objects.all(), reviewer, timezone.now(), size=2)
+    assert part.cases[0] == youngest
+    rest = stretch(Case.objects.all(), reviewer, NOW, size=2, after=Spot.read(part.after))
+    assert len(rest.cases) == 1
+
+
+@settings(
+    max_examples=8,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(
+    rows(),
+    st.sampled_from(
+        [{}, {"stakes": "standard"}, {"holder": "nobody"}, {"overdue": "limit"}, {"stakes": "high"}]
+    ),
+)
+def test_list_badge_api_and_csv_count_alike(
+    lead: User, match: Match, client_of, made: list, query: dict[str, str]
+) -> None:
+    put(match, made)
+    client = client_of(lead)
+    page = client.get("/queue/", query).content.decode()
+    shown = {label.strip(): int(count) for label, count in CHIP.findall(page)}
+    api = client.get("/api/cases/counts/", query).json()
+    total = api.pop("total")
+    assert sum(api.values()) == total == shown["All"]
+    assert {Case.State(state).label: n for state, n in api.items()} == {
+        label: count for label, count in shown.items() if label not in {"All", "Unsettled"}
+    }
+    badge = BADGE.search(page)
+    unsettled = client.get("/queue/").context["tally"].unsettled
+    assert (int(badge[1]) if badge else 0) == unsettled
+    for state, count in [*api.items(), ("unsettled", shown["Unsettled"]), ("", total)]:
+        asked = {**query, "state": state}
+        assert client.get("/api/cases/", {**asked, "page_size": 1}).json()["count"] == count
+        lines = b"".join(client.get("/queue/cases.csv", asked).streaming_content)
+        assert len(list(csv.reader(io.StringIO(lines.decode())))) == count + 1
 
 
 def test_who_is_yours_is_counted_by_live_claims(match: Match, reviewer: User) -> None:
@@ -85,6 +189,6 @@ def test_who_is_yours_is_counted_by_live_claims(match: Match, reviewer: User) ->
     claim = Claim.objects.create(
         case=case, slot=1, reviewer=reviewer, expires_at=NOW + timedelta(minutes=5)
     )
-    assert Case.objects.all().tally(reviewer, NOW)["my_cases"] == 1
+    assert Case.objects.held_by(reviewer, NOW).count() == 1
     Claim.objects.filter(pk=claim.pk).update(expires_at=NOW - timedelta(minutes=5))
-    assert Case.objects.all().tally(reviewer, NOW)["my_cases"] == 0
+    assert Case.objects.held_by(reviewer, NOW).count() == 0

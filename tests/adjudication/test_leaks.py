@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
+from urllib.parse import urljoin
 
 import pytest
 from django.test import Client
@@ -77,7 +78,10 @@ def crawl(client: Client, case: Case) -> Iterator[tuple[str, str]]:
     """Yield the address and the text of everything that leads on from the queue and the case."""
     start = ["/queue/", case.get_absolute_url(), "/api/cases/"]
     start += ["/api/cases/counts/", f"/api/cases/{case.pk}/"]
-    start += [f"{case.get_absolute_url()}?tab={tab}" for tab in ("path", "diff", "runs", "writing")]
+    start += [
+        f"{case.get_absolute_url()}?tab={tab}"
+        for tab in ("path", "diff", "runs", "writing", "sent")
+    ]
     seen: set[str] = set()
     while start:
         address = start.pop()
@@ -87,14 +91,13 @@ def crawl(client: Client, case: Case) -> Iterator[tuple[str, str]]:
         for headers in ({}, {"HX-Request": "true"}):
             response = client.get(address, headers=headers)
             assert response.status_code == 200, address
-            told = response.content.decode() + str(response.headers)
-            yield address, html.unescape(told).lower()
-        links = re.findall(r'(?:href|hx-get)="([^"]+)"', response.content.decode())
-        start += [
-            html.unescape(link).partition("#")[0]
-            for link in links
-            if link.startswith(("/queue/", case.get_absolute_url()))
+            body = b"".join(response).decode()
+            yield address, html.unescape(body + str(response.headers)).lower()
+        links = [
+            urljoin(address, html.unescape(link).partition("#")[0])
+            for link in re.findall(r'(?:href|hx-get)="([^"]+)"', body)
         ]
+        start += [link for link in links if link.startswith(("/queue/", case.get_absolute_url()))]
 
 
 def betrayals(client: Client, case: Case, *words: str) -> set[tuple[str, str]]:

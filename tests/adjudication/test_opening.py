@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import pytest
+from django.utils import timezone
 
 from adjudication import actions
-from adjudication.actions.opening import follow_scorecard
+from adjudication.actions.opening import follow_scorecard, is_drawn
+from adjudication.desk import Desk
 from adjudication.models import Case, Claim
 from adjudication.refusals import CaseClosed
 from bouts.models import User
@@ -133,3 +135,43 @@ def test_following_an_older_scorecard_needs_no_case(db: None) -> None:
     match = make_match(votes=AGREEING)
     follow_scorecard(match.scorecards.live().get())
     assert not Case.objects.exists()
+
+
+# Random audits
+
+
+def test_the_lot_falls_on_about_as_many_as_the_setting_says() -> None:
+    digests = [f"{number:064x}" for number in range(4000)]
+    drawn = [digest for digest in digests if is_drawn(digest, 5)]
+    assert 140 < len(drawn) < 260
+    assert {digest for digest in digests if is_drawn(digest, 5)} == set(drawn)
+    assert set(drawn) <= {digest for digest in digests if is_drawn(digest, 20)}
+    assert not any(is_drawn(digest, 0) for digest in digests)
+    assert all(is_drawn(digest, 100) for digest in digests)
+
+
+def test_a_panel_that_agrees_is_audited_once_in_the_same_blind_room(
+    reviewer: User, settings
+) -> None:
+    settings.RANDOM_AUDIT_PERCENT = 100
+    match = make_match(votes=AGREEING)
+    audit = case_of(match, "random_audit")
+    assert (audit.blocking, audit.slots, audit.state) == (False, 1, Case.State.OPEN)
+    assert match.scorecards.live().get().status == "final"
+    desk = Desk(audit, reviewer, timezone.now())
+    assert not desk.is_revealed
+    # Judged again on the same evidence, nothing is drawn again, not even after it was settled.
+    upload(votes=AGREEING, files={"more.txt": b"x"})
+    assert case_of(match, "random_audit") == audit
+    Case.objects.update(state=Case.State.VOID, closed_at=timezone.now())
+    upload(votes=AGREEING, files={"more.txt": b"y"})
+    assert Case.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "votes", [DISAGREEING, CHAINED, {"anthropic": 70, "openai": None, "google": 72}]
+)
+def test_only_a_full_panel_that_agrees_is_audited(votes: dict, settings) -> None:
+    settings.RANDOM_AUDIT_PERCENT = 100
+    make_match(votes=votes)
+    assert not Case.objects.filter(reason="random_audit").exists()

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -23,7 +22,6 @@ from adjudication.refusals import (
     Frozen,
     NotBlindYet,
     Superseded,
-    WouldReopen,
 )
 from bouts.models import AuditEntry, Bundle, Challenge, User
 from judging.actions import preview
@@ -448,19 +446,75 @@ def test_a_lead_may_correct_and_other_reviewers_may_not(
     assert live(case).strategy == 66
 
 
-def test_a_correction_cannot_put_a_settled_case_back_into_the_queue(
+def test_a_correction_that_parts_the_reviewers_puts_the_case_before_a_third(
+    grave: Case, reviewer: User, second: User, third: User
+) -> None:
+    before = live(grave)
+    first = ruled(grave, reviewer, "set", score=Fraction(60))
+    ruled(grave, second, "set", score=Fraction(62))
+    grave.refresh_from_db()
+    assert live(grave).status == "final"
+    far = Decision("set", BECAUSE, score=Fraction(10))
+    correction = actions.correct_ruling(first.pk, far, by=reviewer, version=grave.version)
+    grave.refresh_from_db()
+    assert (grave.state, grave.slots, grave.closed_at) == (Case.State.AWAITING_SECOND, 3, None)
+    # The rule's number stands again, provisional, until the third has ruled.
+    assert correction.after == live(grave)
+    assert (live(grave).total, live(grave).status) == (before.total, "provisional")
+    assert ruled(grave, third, "set", score=Fraction(30)).after == live(grave)
+    grave.refresh_from_db()
+    assert grave.state == Case.State.DECIDED
+    assert live(grave).strategy == 30  # the median of 10, 62 and 30
+    assert live(grave).status == "final"
+
+
+def test_a_correction_within_reach_decides_at_once(
     grave: Case, reviewer: User, second: User
 ) -> None:
     first = ruled(grave, reviewer, "set", score=Fraction(60))
     ruled(grave, second, "set", score=Fraction(62))
     grave.refresh_from_db()
-    far = Decision("set", BECAUSE, score=Fraction(10))
-    with pytest.raises(WouldReopen):
-        actions.correct_ruling(first.pk, far, by=reviewer, version=grave.version)
-    assert not first.case.rulings.filter(supersedes=first).exists()
-    near = replace(far, score=Fraction(58))
+    near = Decision("set", BECAUSE, score=Fraction(58))
     actions.correct_ruling(first.pk, near, by=reviewer, version=grave.version)
+    grave.refresh_from_db()
+    assert grave.state == Case.State.DECIDED
     assert live(grave).strategy == 60
+
+
+def test_a_correction_that_splits_on_a_finding_brings_the_finding_and_its_hold_back(
+    reviewer: User, second: User, third: User
+) -> None:
+    serious = finding("output_spoofing", confidence="high")
+    match = make_match(votes=AGREEING, findings=[serious], stakes="high")
+    case = case_of(match, "integrity_quarantine")
+    first = ruled(case, reviewer, "dismiss")
+    ruled(case, second, "dismiss")
+    case.refresh_from_db()
+    assert live(case).status == "final"
+    turned = Decision("confirm", BECAUSE)
+    actions.correct_ruling(first.pk, turned, by=reviewer, version=case.version)
+    case.refresh_from_db()
+    assert (case.state, case.slots) == (Case.State.AWAITING_SECOND, 3)
+    assert live(case).status == "provisional"
+    assert live(case).breakdown["integrity"]["findings"][0]["status"] == "proposed"
+    ruled(case, third, "confirm")
+    assert live(case).adjustment == -20
+
+
+def test_cases_settled_by_a_ruling_come_back_with_it(reviewer: User, second: User) -> None:
+    match = make_match(
+        votes={"anthropic": 100, "openai": 86, "google": 93},
+        stakes="high",
+        static_passes=False,
+        hidden_passes=False,
+    )
+    case = case_of(match, "objective_narrative_conflict")
+    first = ruled(case, reviewer, "set", score=Fraction(60))
+    ruled(case, second, "set", score=Fraction(62))
+    case.refresh_from_db()
+    far = Decision("set", BECAUSE, score=Fraction(10))
+    actions.correct_ruling(first.pk, far, by=reviewer, version=case.version)
+    assert Case.objects.get(match=match).state == Case.State.AWAITING_SECOND
 
 
 def test_confirming_after_an_amendment_gives_the_points_as_found(reviewer: User) -> None:
