@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('adjudication', '0002_initial'),
-        ('bouts', '0003_keys_and_former_members'),
+        ('bouts', '0004_keys_and_former_members'),
         ('judging', '0004_rests_on'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]

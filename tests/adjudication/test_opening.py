@@ -161,17 +161,17 @@ def test_a_panel_that_agrees_is_audited_once_in_the_same_blind_room(
     desk = Desk(audit, reviewer, timezone.now())
     assert not desk.is_revealed
     # Judged again on the same evidence, nothing is drawn again, not even after it was settled.
-    upload(votes=AGREEING, files={"more.txt": b"x"})
+    upload(votes=AGREEING, files={"static.xml": b'<testsuite name="a" tests="0"/>'})
     assert case_of(match, "random_audit") == audit
     Case.objects.update(state=Case.State.VOID, closed_at=timezone.now())
-    upload(votes=AGREEING, files={"more.txt": b"y"})
+    upload(votes=AGREEING, files={"static.xml": b'<testsuite name="b" tests="0"/>'})
     assert Case.objects.count() == 1
 
 
 @pytest.mark.parametrize(
     "votes", [DISAGREEING, CHAINED, {"anthropic": 70, "openai": None, "google": 72}]
 )
-def test_only_a_full_panel_that_agrees_is_audited(votes: dict, settings) -> None:
+def test_only_a_full_panel_that_agrees_is_audited(db: None, votes: dict, settings) -> None:
     settings.RANDOM_AUDIT_PERCENT = 100
     make_match(votes=votes)
     assert not Case.objects.filter(reason="random_audit").exists()

@@ -11,6 +11,8 @@ from django.utils import timezone
 
 from adjudication import actions
 from adjudication.models import Case
+from adjudication.queue import listed
+from adjudication.urgency import stretch
 from bouts.models import Match, User
 from tests.adjudication.making import AGREEING, CHAINED, finding, make_match
 from tests.factories import make_user
@@ -23,7 +25,7 @@ def chips(page: str) -> dict[str, int]:
     return {label.strip(): int(count) for label, count in found}
 
 
-def listed(page: str) -> list[str]:
+def listed_names(page: str) -> list[str]:
     return re.findall(r'<span class="sub">(C-\d+) ·', page)
 
 
@@ -101,7 +103,7 @@ def test_chips_agree_with_the_list_under_every_filter(
         assert unsettled == counts["All"] - counts["Decided"] - counts["Void"]
         for state in Case.State:
             page = client.get(QUEUE, {**query, "state": state.value}).content.decode()
-            assert len(listed(page)) == counts[state.label], (query, state)
+            assert len(listed_names(page)) == counts[state.label], (query, state)
         api = client.get("/api/cases/counts/", query).json()
         assert api.pop("total") == counts["All"]
         assert {Case.State(state).label: count for state, count in api.items()} == {
@@ -112,7 +114,7 @@ def test_chips_agree_with_the_list_under_every_filter(
 def test_odd_values_in_the_address_filter_nothing(case: Case, reviewer: User, client_of) -> None:
     query = {"state": "x", "reason": "y", "challenge": "z", "stakes": "q", "page": "-7"}
     page = client_of(reviewer).get(QUEUE, query).content.decode()
-    assert listed(page) == [str(case)]
+    assert listed_names(page) == [str(case)]
 
 
 def test_filters_that_nothing_fits_say_so(case: Case, reviewer: User, client_of) -> None:
@@ -124,7 +126,7 @@ def test_filters_that_nothing_fits_say_so(case: Case, reviewer: User, client_of)
 def test_a_conflicted_reviewer_sees_neither_the_case_nor_its_count(case: Case, client_of) -> None:
     member = make_user("nils", User.Role.REVIEWER, teams=("northbank",))
     page = client_of(member).get(QUEUE).content.decode()
-    assert not listed(page)
+    assert not listed_names(page)
     assert set(chips(page).values()) == {0}
 
 
@@ -174,6 +176,81 @@ def test_ten_thousand_cases_cost_as_many_queries_as_ten(lead: User, client_of, p
         page = client.get(path)
     assert page.status_code == 200
     assert len(many) == len(few) <= 12
+
+
+@pytest.mark.parametrize("query", [{}, {"state": "open"}, {"state": "decided"}])
+def test_a_page_reads_its_own_rows_of_the_index_and_no_others(
+    lead: User, query: dict[str, str]
+) -> None:
+    match = make_match(votes=AGREEING)
+    fill(match, 5_000)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE adjudication_case")
+    at = timezone.now()
+    cases = listed(Case.objects.visible_to(lead), query.get("state", ""), at)
+    with CaptureQueriesContext(connection) as asked:
+        part = stretch(cases, lead, at, size=50)
+    assert len(part.cases) == 50
+    union = next(each["sql"] for each in asked if "UNION ALL" in each["sql"])
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN {union}")
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+    assert "Seq Scan on adjudication_case" not in plan
+    assert "unsettled_cases" in plan
+
+
+def test_a_saved_view_is_ones_own_and_leads_to_its_filters(
+    case: Case, reviewer: User, second: User, client_of
+) -> None:
+    client = client_of(reviewer)
+    page = client.get(QUEUE, {"stakes": "standard", "odd": "x"}).content.decode()
+    assert "Save view" in page
+    form = {"name": "Everyday", "query": "stakes=standard&odd=x&after=1-1-1-1"}
+    page = client.post("/queue/views/", form, follow=True).content.decode()
+    assert reviewer.saved_views.get().query == "stakes=standard"
+    assert "Everyday" in page
+    assert "Everyday" not in client_of(second).get(QUEUE).content.decode()
+    view = reviewer.saved_views.get()
+    assert client_of(second).post(f"/queue/views/{view.pk}/drop/").status_code == 404
+    client.post("/queue/views/", {"name": "Everyday", "query": "stakes=high"})
+    assert reviewer.saved_views.get().query == "stakes=high"
+    client.post(f"/queue/views/{view.pk}/drop/")
+    assert not reviewer.saved_views.exists()
+
+
+def test_next_gives_back_what_one_holds_and_says_so(case: Case, reviewer: User, client_of) -> None:
+    make_match("m-2")
+    client = client_of(reviewer)
+    first = client.post("/queue/next/")["Location"]
+    answer = client.post("/queue/next/", follow=True)
+    assert answer.redirect_chain[0][0] == first
+    assert "already. Settle or release it" in answer.content.decode()
+
+
+def test_the_switch_of_the_keys_is_remembered_with_the_person(reviewer: User, client_of) -> None:
+    client = client_of(reviewer)
+    assert 'data-keys="off"' not in client.get(QUEUE).content.decode()
+    assert client.post("/queue/keys/", {"on": "0"}).status_code == 204
+    assert 'data-keys="off"' in client.get(QUEUE).content.decode()
+    client.post("/queue/keys/", {"on": "1"})
+    assert 'data-keys="off"' not in client.get(QUEUE).content.decode()
+
+
+def test_the_csv_has_the_rows_of_the_list_in_its_order(
+    case: Case, reviewer: User, lead: User, client_of
+) -> None:
+    make_match("m-2", votes=CHAINED)
+    lines = b"".join(client_of(reviewer).get("/queue/cases.csv")).decode().splitlines()
+    names = listed_names(client_of(reviewer).get(QUEUE).content.decode())
+    assert [line.partition(",")[0] for line in lines] == ["case", *names]
+    assert "spread" not in lines[0]
+    leads = b"".join(client_of(lead).get("/queue/cases.csv")).decode().splitlines()
+    assert leads[0].endswith(",rule,spread")
+    assert leads[1].endswith(",disagree,32.00")
+
+
+def test_the_csv_is_closed_to_competitors(case: Case, competitor: User, client_of) -> None:
+    assert client_of(competitor).get("/queue/cases.csv").status_code == 404
 
 
 def test_a_void_case_leaves_the_lists_of_what_waits_and_says_why(
