@@ -10,15 +10,16 @@ from bouts.models import User
 
 
 class Badge:
-    """How many cases wait, beside the queue's entry in the menu; asked for once, and if at all."""
+    """How many cases wait, beside the queue's entry in the menu; counted only where it is shown."""
 
-    def __init__(self, user: User) -> None:
+    def __init__(self, user: User, count: int | None = None) -> None:
         self._user = user
+        self._count = count
         self.address = reverse("adjudication:case_queue")
 
     @property
     def count(self) -> int:
-        if not hasattr(self, "_count"):
+        if self._count is None:
             self._count = Case.objects.visible_to(self._user).unsettled().count()
         return self._count
 

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from adjudication import actions
 from adjudication.census import census, count_of
+from adjudication.context_processors import Badge
 from adjudication.forms import QueueFilter, SavedViewForm
 from adjudication.models import Case, CaseQuerySet, Claim
 from adjudication.queue import UNSETTLED, listed, narrowed, rows_of
@@ -63,6 +64,8 @@ def case_queue(request: HttpRequest) -> HttpResponse:
         "listed_count": count_of(counted, state),
         "rows": rows_of(part.cases, request.user, at),
         "tally": of_all,
+        # The page's own count, not a second one of a moment later.
+        "badge": Badge(request.user, of_all.unsettled) if request.user.is_reviewer else None,
         "mine": seen.held_by(request.user, at).count() if request.user.is_reviewer else 0,
         "views": list(request.user.saved_views.all()),
         "view_form": SavedViewForm(initial={"query": request.GET.urlencode()}, label_suffix=""),
