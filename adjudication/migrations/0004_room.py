@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('adjudication', '0002_initial'),
+        ('adjudication', '0003_review_requests'),
         ('bouts', '0004_keys_and_former_members'),
         ('judging', '0004_rests_on'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
