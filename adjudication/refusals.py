@@ -68,8 +68,8 @@ class Declined(Refused):
     sentence = "You declined this case; it is for somebody else."
 
 
-class AskedAlready(Refused):
-    code = "asked_already"
+class PanelAskedAlready(Refused):
+    code = "panel_asked_already"
     sentence = "The panel has been asked again on this case once; that is all there is."
 
 

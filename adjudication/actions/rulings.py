@@ -18,13 +18,13 @@ from adjudication.panels import Panel, panel_of, policy_of
 from adjudication.refusals import (
     AlreadyCommitted,
     AlreadyCorrected,
-    AskedAlready,
     BadDecision,
     CaseChanged,
     CaseClosed,
     Frozen,
     NobodyToAsk,
     NotBlindYet,
+    PanelAskedAlready,
     Superseded,
 )
 from adjudication.signals import case_ruled
@@ -141,7 +141,7 @@ def ask_again(
     if not public_reason.strip():
         raise BadDecision("public_reason", "Give a reason that the competitor can read.")
     if AskAgain.objects.filter(case=case).exists():
-        raise AskedAlready
+        raise PanelAskedAlready
     if case.rulings.in_force().exists():
         raise BadDecision("ruling", "Another reviewer has ruled on what the panel said.")
     strategy = case.bundle.verdicts.filter(judge=Judge.STRATEGY, is_live=True)

@@ -12,7 +12,7 @@ from adjudication import actions
 from adjudication.actions import Decision
 from adjudication.desk import Desk
 from adjudication.models import AskAgain, Case, Claim
-from adjudication.refusals import AskedAlready, NobodyToAsk
+from adjudication.refusals import NobodyToAsk, PanelAskedAlready
 from bouts.models import User
 from judging.models import Scorecard
 from judging.steps import run_steps
@@ -119,7 +119,7 @@ def test_the_panel_is_asked_again_once_a_case(
     split.refresh_from_db()
     assert split.state == Case.State.OPEN, "the same words again are an answer too"
     actions.claim_case(split.pk, by=reviewer)
-    with pytest.raises(AskedAlready):
+    with pytest.raises(PanelAskedAlready):
         ask(split, reviewer)
     assert AskAgain.objects.count() == 1
 

@@ -40,13 +40,14 @@ def match(db: None) -> Match:
 
 def put(match: Match, made: list[tuple[str, object, object]]) -> None:
     Case.objects.all().delete()
+    bundle, scorecard = match.bundles.get(), match.scorecards.get()
     Case.objects.bulk_create(
         Case(
             match=match,
             challenge=match.challenge,
             team=match.agent.team,
-            bundle=match.bundles.get(),
-            scorecard=match.scorecards.get(),
+            bundle=bundle,
+            scorecard=scorecard,
             reason="integrity_review",
             blocking=bool(age % 2),
             finding_key=str(number),

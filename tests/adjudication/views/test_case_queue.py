@@ -142,13 +142,14 @@ def test_the_queue_tells_who_holds_a_case(
 
 def fill(match: Match, count: int) -> None:
     now = timezone.now()
+    bundle, scorecard = match.bundles.get(), match.scorecards.get()
     Case.objects.bulk_create(
         Case(
             match=match,
             challenge=match.challenge,
             team=match.agent.team,
-            bundle=match.bundles.get(),
-            scorecard=match.scorecards.get(),
+            bundle=bundle,
+            scorecard=scorecard,
             reason="integrity_review",
             blocking=bool(number % 3),
             finding_key=str(number),
