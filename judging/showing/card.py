@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from judging.judges.base import digest_of
 from judging.models import Scorecard, Verdict
+from judging.scoring.policy import WEIGHED
 from judging.showing import words
 from judging.showing.build import build_id
 from judging.showing.history import Revision, entries, revision_rows, signatures
@@ -98,13 +99,24 @@ def _revisions(card: Scorecard, *, names: bool) -> list[Revision]:
     rows = Scorecard.objects.filter(match=card.match_id, number__lte=card.number)
     fields = (
         "number", "bundle__number", "total", "status", "cause", "by__username", "reason",
-        "created_at",
+        "created_at", "policy", "challenge_version__number", "adjustment", *WEIGHED,
     )  # fmt: skip
     return [
-        Revision(number, bundle, total, status, cause, (by or "") if names else "", reason, at)
-        for number, bundle, total, status, cause, by, reason, at in rows.order_by(
-            "number"
-        ).values_list(*fields)
+        Revision(
+            number=row["number"],
+            bundle=row["bundle__number"],
+            total=row["total"],
+            status=row["status"],
+            cause=row["cause"],
+            by=(row["by__username"] or "") if names else "",
+            reason=row["reason"],
+            created_at=row["created_at"],
+            policy=row["policy"],
+            challenge_version=row["challenge_version__number"],
+            counted={judge.value: row[judge.value] for judge in WEIGHED},
+            adjustment=row["adjustment"],
+        )
+        for row in rows.order_by("number").values(*fields)
     ]
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
 from bouts.disclosure import Gate
+from judging.scoring.exact import score_text
 from judging.scoring.policy import Policy
 from judging.showing import words
 from judging.showing.inert import inert
@@ -27,6 +29,10 @@ class Revision:
     by: str  # who ruled
     reason: str
     created_at: datetime
+    policy: str = ""
+    challenge_version: int = 0
+    counted: Mapping[str, Fraction | None] = field(default_factory=dict)  # by judge
+    adjustment: int = 0
 
     @property
     def is_ruling(self) -> bool:
@@ -62,6 +68,8 @@ class RevisionRow:
     number: int
     address: str
     text: str
+    by: str  # for staff: who caused it
+    changes: tuple[str, ...]
     at: datetime
     total: str | None
     is_open: bool
@@ -182,6 +190,8 @@ def revision_rows(
             number=revision.number,
             address=addresses.scorecard(revision.number),
             text=_cause(revision, revisions[at - 1] if at else None),
+            by=revision.by if gate.shows_staff_matters else "",
+            changes=tuple(changes(revisions[at - 1], revision)) if at else (),
             at=revision.created_at,
             total=None if revision.total is None else str(revision.total),
             is_open=revision.status in {"pending", "provisional"},
@@ -193,7 +203,7 @@ def revision_rows(
 
 def _cause(revision: Revision, before: Revision | None) -> str:
     if before is None:
-        return "First scorecard."
+        return "First scorecard, by the judges."
     if revision.bundle != before.bundle:
         said = f"New upload, bundle {revision.bundle}"
     elif revision.is_ruling:
@@ -202,6 +212,26 @@ def _cause(revision: Revision, before: Revision | None) -> str:
         said = "Judged again"
     change = "total unchanged" if revision.total == before.total else f"was {_shown(before.total)}"
     return f"{said}; {change}."
+
+
+def changes(before: Revision, after: Revision) -> Iterator[str]:
+    """Say what one revision has otherwise than the one before, a phrase each."""
+    for name, title in words.JUDGES.items():
+        was, now = before.counted.get(name), after.counted.get(name)
+        if was != now:
+            yield f"{title} {score_text(was) or 'n/a'} → {score_text(now) or 'n/a'}"
+    if before.adjustment != after.adjustment:
+        yield f"Integrity {_signed(before.adjustment)} → {_signed(after.adjustment)}"
+    if before.status != after.status:
+        yield f"{before.status} → {after.status}"
+    if before.policy != after.policy:
+        yield f"policy {before.policy} → {after.policy}"
+    if before.challenge_version != after.challenge_version:
+        yield f"challenge version {before.challenge_version} → {after.challenge_version}"
+
+
+def _signed(points: int) -> str:
+    return f"{'−' if points < 0 else '+' if points else ''}{abs(points)}"
 
 
 def _shown(total: Decimal | None) -> str:

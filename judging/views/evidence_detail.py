@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.cache import patch_vary_headers
@@ -74,6 +75,7 @@ def _context(file: OpenFile, place: Place, stated: str) -> dict[str, Any]:
         "raw": file.addresses.raw(artifact.blob_id) if file.shows_file else "",
         "tab": _TABS.get(Kind(artifact.kind), ""),
         "is_sample": file.match.is_sample,
+        "as_staff": f"?{urlencode({'at': stated})}" if stated else "?",
     }
 
 

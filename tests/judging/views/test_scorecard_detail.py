@@ -1,6 +1,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 from django.test import Client
@@ -8,6 +12,8 @@ from django.test import Client
 from bouts.models import Bundle, User
 from judging.actions import rule_strategy
 from judging.models import Scorecard
+from judging.scoring.exact import score_text
+from judging.showing.history import Revision, changes
 from tests.judging.views.making import rich
 from tests.judging.views.test_match_detail import page, text_of
 
@@ -44,6 +50,32 @@ def test_evidence_of_an_old_card_is_that_of_its_bundle(
     assert "/matches/m-1/evidence/diff/?revision=1" in old
     assert "refunds/store.py" in page(as_team, "/matches/m-1/evidence/diff/?revision=1")
     assert "nothing was changed" in page(as_team, "/matches/m-1/evidence/diff/")
+
+
+def test_the_history_says_what_changed_and_to_staff_who_caused_it(
+    bundle: Bundle, as_team: Client, as_rival: Client, as_staff: Client, lead: User
+) -> None:
+    rule_strategy(bundle, Fraction(40), by=lead, reason="So.")
+    first, second = Scorecard.objects.order_by("number")
+    was = f"Strategy {score_text(first.strategy)} → {score_text(second.strategy)}"
+    for client in (as_team, as_rival, as_staff):
+        said = text_of(page(client)).partition("Revisions")[2].rpartition("Card digest")[0]
+        assert f"A reviewer ruled; was {first.total}." in said
+        assert was in said
+        assert ("lena" in said) is (client is as_staff)
+    assert "First scorecard, by the judges." in text_of(page(as_team))
+
+
+def test_what_rests_on_the_same_has_no_changes_to_tell() -> None:
+    at = datetime(2026, 3, 12, tzinfo=UTC)
+    one = Revision(1, 1, Decimal(50), "final", "first scorecard", "", "", at, adjustment=-5)
+    assert list(changes(one, replace(one, number=2))) == []
+    other = replace(one, number=2, adjustment=3, policy="2026.2", challenge_version=2)
+    assert list(changes(one, other)) == [
+        "Integrity −5 → +3",
+        "policy  → 2026.2",
+        "challenge version 0 → 2",
+    ]
 
 
 def test_a_revision_that_is_not_there_is_not_found(as_team: Client) -> None:
