@@ -1,4 +1,5 @@
-"""A window of numbered lines out of a stored file, however long the file is."""
+"""A window of numbered lines out of a stored file, and what a search finds in it, however long
+the file is."""
 
 from __future__ import annotations
 
@@ -11,10 +12,12 @@ from bouts import blobs
 from bouts.disclosure import WITHHELD, Gate
 from bouts.masking import KeyWatch
 from bouts.models import Blob
-from judging.showing.inert import coloured, shortened
+from judging.showing.inert import coloured, plain, shortened
 
 WINDOW = 200  # lines to a page
 CONTEXT = 8  # lines around the one that evidence names
+MOST_HITS = 100  # of a search, to a page
+AROUND = 80  # characters of a line that are told on either side of a hit
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,3 +69,67 @@ def window(blob: Blob, first: int, last: int, gate: Gate, targets: Iterable[int]
                 html = shown if shown == WITHHELD != text else coloured(shortened(shown, passed))
                 found.append(Line(number, html, number in marked))
     return Window(tuple(found), first, found[-1].number if found else first - 1, has_more)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A line with what was looked for, cut to what stands around it."""
+
+    number: int
+    before: str
+    found: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """The lines that a search found; ``more`` is where to go on, or None at the end."""
+
+    lines: tuple[Hit, ...]
+    more: int | None
+
+
+def search(blob: Blob, wanted: str, gate: Gate, first: int = 1) -> Hits:
+    """Find the lines from ``first`` on that hold a text, whatever its case.
+
+    Looked through is what a page shows of a line: a search that found what is masked or
+    withheld would tell letter by letter what it is.
+    """
+    needle = wanted.casefold()
+    rare = wanted.lower().encode() if wanted.isascii() else None
+    watch = KeyWatch()
+    hits: list[Hit] = []
+    with blobs.opened(blob) as stream:
+        for number, data, _ in blobs.numbered(stream):
+            is_key = watch.sees(data)
+            if number < first or is_key:
+                continue
+            # Most lines are told at a glance. One with escape sequences may be cut by them.
+            if rare is not None and b"\x1b" not in data and rare not in data.lower():
+                continue
+            text = data.rstrip(b"\r\n").decode("utf-8", "replace")
+            shown = gate.text(text)
+            hit = None if shown == WITHHELD != text else _hit(number, plain(shown), needle)
+            if hit is None:
+                continue
+            if len(hits) == MOST_HITS:
+                return Hits(tuple(hits), number)
+            hits.append(hit)
+    return Hits(tuple(hits), None)
+
+
+def _hit(number: int, text: str, needle: str) -> Hit | None:
+    # Where folding changes the length of a text, places in it are those of the folded one.
+    folded = text.casefold()
+    text = text if len(folded) == len(text) else folded
+    at = folded.find(needle)
+    if at < 0:
+        return None
+    end = at + len(needle)
+    start, stop = max(0, at - AROUND), min(len(text), end + AROUND)
+    return Hit(
+        number,
+        f"{'…' * (start > 0)}{text[start:at]}",
+        text[at:end],
+        f"{text[end:stop]}{'…' * (stop < len(text))}",
+    )

@@ -49,6 +49,19 @@ def evidence_lines(addresses: Addresses, digest: str, lines: tuple[int, int]) ->
 
 
 @register.simple_tag
-def evidence_tab(addresses: Addresses, page: str) -> str:
-    """The address of a tab of the evidence."""
-    return addresses.tab(page)
+def file_address(addresses: Addresses, digest: str) -> str:
+    """The address of a file, without what a form adds to it."""
+    return addresses.artifact(digest).partition("?")[0]
+
+
+@register.simple_tag
+def line_base(addresses: Addresses, digest: str) -> str:
+    """The address of a line of a file, up to its number."""
+    address = addresses.artifact(digest)
+    return f"{address}{'&' if '?' in address else '?'}at=line:"
+
+
+@register.simple_tag
+def found_from(addresses: Addresses, digest: str, wanted: str, line: int) -> str:
+    """The address of what a search finds in a file from a line on."""
+    return addresses.artifact(digest, **{"find": wanted, "from": line})

@@ -245,3 +245,62 @@ def test_a_long_log_is_read_by_window_and_never_sent_whole(
     last = client.get(at(bundle, "long.log", "line:900001"))
     assert "2,998,000 more characters" in last.content.decode()
     assert len(last.content) < 50_000
+
+
+# Looking through a file
+
+
+def test_a_search_gives_lines_with_their_addresses(bundle: Bundle, as_team: Client) -> None:
+    address = at(bundle, "build.log")
+    html = as_team.get(address, {"find": "LINE 44"}).content.decode()
+    numbers = re.findall(r'at=line:(\d+)">', html)
+    assert numbers == ["44", *(str(number) for number in range(440, 450))]
+    assert "<mark>line 44</mark>9 of the build" in html
+    assert "11 lines; that is all." in text_of(html)
+    assert "No line holds" in said(as_team, f"{address}?find=nothing+like+it")
+
+
+def test_a_search_with_many_hits_goes_on_where_it_stopped(bundle: Bundle, as_team: Client) -> None:
+    address = at(bundle, "build.log")
+    html = as_team.get(address, {"find": "of the build"}).content.decode()
+    further = re.search(r'rel="next" href="([^"]+)"', html)
+    assert further and "Go on from line 101" in html
+    rest = as_team.get(unescape(further[1])).content.decode()
+    assert "at=line:101" in rest and "at=line:200" in rest and 'at=line:100"' not in rest
+
+
+def test_a_search_sees_what_the_page_shows_and_nothing_behind_it(
+    tmp_path: Path, competitor: User, client_of: Callable[[User], Client]
+) -> None:
+    key = "-----BEGIN PRIVATE KEY-----\nMIIBVQsecretbody\n-----END PRIVATE KEY-----\n"
+    log = f"\x1b[31mERR\x1b[0mOR: İstanbul ß\ntoken ghp_{'a1B2' * 10}\n{key}<b>bold</b>\n"
+    bundle = plain(tmp_path, files={"odd.log": ("log", log)})
+    client = client_of(competitor)
+    address = at(bundle, "odd.log")
+
+    def found(wanted: str) -> list[str]:
+        body = client.get(address, {"find": wanted}).content.decode()
+        return re.findall(r'at=line:(\d+)">', body)
+
+    assert found("error: ") == ["1"]  # across an escape sequence
+    assert found("ß") == ["1"]
+    assert found("token") == ["2"]
+    assert found("a1B2a1B2a1B2") == []  # masked
+    assert found("secretbody") == []
+    assert "<mark>&lt;b&gt;</mark>bold" in client.get(address, {"find": "<b>"}).content.decode()
+
+
+def test_a_file_that_is_withheld_is_not_looked_through(bundle: Bundle, as_team: Client) -> None:
+    answers = [
+        text_of(as_team.get(at(bundle, "PEEKED.md"), {"find": wanted}).content.decode())
+        for wanted in ("zanzibar", "guess")
+    ]
+    assert answers[0] == answers[1]
+    assert "Withheld: it would tell of a hidden test." in answers[0]
+
+
+def test_one_goes_to_a_line_by_its_number(bundle: Bundle, as_team: Client) -> None:
+    html = as_team.get(at(bundle, "build.log"), {"go": "321"}).content.decode()
+    assert 'class="is-target" id="l-321"' in html
+    for odd in ("0", "-3", "x", "9" * 40):
+        assert as_team.get(at(bundle, "build.log"), {"go": odd}).status_code == 200

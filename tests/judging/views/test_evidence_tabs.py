@@ -8,7 +8,17 @@ import pytest
 from django.test import Client
 
 from bouts.models import Bundle, User
-from tests.judging.views.making import many_tests, plain, rich, sarif, scanned, step, trajectory
+from tests.judging.views.making import (
+    DIFF,
+    PYTEST,
+    many_tests,
+    plain,
+    rich,
+    sarif,
+    scanned,
+    step,
+    trajectory,
+)
 from tests.judging.views.test_match_detail import text_of
 
 TABS = ("tests", "timeline", "diff", "logs", "deliverables", "sandbox", "scan", "files")
@@ -236,3 +246,62 @@ def test_several_scans_are_chosen_between(
     other = re.search(r'data-part href="(\?file=\w+)">b\.sarif', html)
     assert other
     assert "second report" in tab(client, "scan", other[1])
+
+
+def test_the_diff_lists_its_files_with_what_goes_beyond_the_scope(
+    tmp_path: Path, competitor: User, client_of: Callable[[User], Client]
+) -> None:
+    changed = "--- a/tests/test_a.py\n+++ b/tests/test_a.py\n@@ -1 +1 @@\n-x\n+y\n"
+    rich(tmp_path, diff=DIFF + changed)
+    html = tab(client_of(competitor), "diff")
+    listed = html.partition('aria-label="Files of the diff"')[2].partition("</table>")[0]
+    rows = [text_of(f"<main>{row}</main>") for row in listed.split("<tr>")[2:]]
+    assert "refunds/store.py" in rows[0] and "1 line" in rows[0]
+    assert "notes/peek.py" in rows[1] and "withheld" in rows[1] and "line" not in rows[1][-10:]
+    assert "visible test: its tests count as failed" in rows[2]
+    assert "3 files, +5 −2" in text_of(html)
+
+
+def test_a_file_first_touched_after_an_error_is_marked(
+    tmp_path: Path, competitor: User, client_of: Callable[[User], Client]
+) -> None:
+    steps = [
+        step(1, "Go.", "sed -i s/pay/lock/ refunds/store.py"),
+        step(2, "Run.", PYTEST, "PASSED tests/test_a.py::test_once\n1 passed in 0.1s"),
+        step(3, "On.", "sed -i s/lock/hold/ refunds/store.py"),
+        step(4, "Run.", PYTEST, "FAILED tests/test_a.py::test_once - x\n1 failed in 0.1s"),
+        step(5, "Elsewhere.", "sed -i s/a/b/ refunds/other.py"),
+    ]
+    diff = DIFF.partition("diff --git a/notes")[0]
+    other = diff.replace("store.py", "other.py")
+    files = {"telemetry.json": ("telemetry", trajectory(steps))}
+    plain(tmp_path, diff=diff + other, files=files)
+    html = tab(client_of(competitor), "diff")
+    marked = re.findall(r"<summary>(refunds/\w+\.py)[^\n]*?first touched after an error", html)
+    assert marked == ["refunds/other.py"]
+
+
+def test_a_cited_line_says_who_rests_on_it_and_is_opened_by_its_address(
+    bundle: Bundle, as_team: Client, as_staff: Client
+) -> None:
+    html = tab(as_team, "diff", "?line=diff:refunds/store.py:2")
+    row = html.partition('id="at"')[2].partition("</tr>")[0]
+    assert "is-cited" in html.partition(' id="at"')[0][-60:]
+    assert '<a class="cite" href="/matches/m-1/#strategy">Strategy</a>' in row
+    assert "#finding-" in tab(as_staff, "diff")
+    assert "#finding-" not in html  # the finding's line is in a file that is withheld
+
+
+def test_a_line_far_down_a_long_diff_has_its_page(
+    tmp_path: Path, competitor: User, client_of: Callable[[User], Client]
+) -> None:
+    small = "".join(
+        f"--- /dev/null\n+++ b/f{at:02}.txt\n@@ -0,0 +1 @@\n+small\n" for at in range(12)
+    )
+    lines = "".join(f"+line {number}\n" for number in range(1, 1_501))
+    plain(tmp_path, diff=f"{small}--- /dev/null\n+++ b/long.txt\n@@ -0,0 +1,1500 @@\n{lines}")
+    html = tab(client_of(competitor), "diff", "?line=diff:long.txt:700")
+    assert "+line 700<" in html.partition('id="at"')[2].partition("</tr>")[0]
+    assert "f11.txt" in html and "+line 600<" not in html
+    nowhere = tab(client_of(competitor), "diff", "?line=diff:none.txt:7")
+    assert 'id="at"' not in nowhere and "f00.txt" in nowhere

@@ -38,6 +38,14 @@ PAGES = (
     "/api/challenges/refunds/",
 )
 TABS = ("tests", "timeline", "diff", "logs", "deliverables", "sandbox", "scan", "files")
+QUERIES = (
+    "",
+    "?page=2",
+    "?revision=1",
+    "?at=3",
+    "?only=2&from=1",
+    "?line=diff:notes/peek.py:1",
+)
 PLACES = (
     "",
     f"test:hidden/{KEY}",
@@ -64,10 +72,12 @@ def typed(bundles: Iterable[Bundle]) -> Iterator[str]:
     for file in Artifact.objects.filter(bundle__in=bundles):
         address = f"/matches/m-1/evidence/{file.blob_id}/"
         yield f"{address}raw/"
+        yield from (f"{address}?find={wanted}" for wanted in ("test", "expected", "assert"))
+        yield f"{address}?go=2"
         for place in PLACES if file.bundle.is_live else PLACES[:2]:
             yield f"{address}?{urlencode({'at': place})}" if place else address
     for tab in TABS:
-        for query in ("", "?page=2", "?revision=1", "?at=3", "?only=2&from=1"):
+        for query in QUERIES:
             yield f"/matches/m-1/evidence/{tab}/{query}"
 
 
