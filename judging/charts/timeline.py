@@ -160,7 +160,10 @@ class _Place:
 
     def share(self, seq: int) -> float:
         """Return where an event stands between the first (0) and the last (1)."""
-        return (self._seqs.get(seq, self.start) - self.start) / self.length
+        if seq in self._seqs:
+            return (self._seqs[seq] - self.start) / self.length
+        # An error may reach out of the part of a run that is drawn.
+        return 1.0 if self._events and seq > self._events[-1].seq else 0.0
 
     def x(self, seq: int) -> str:
         return percent(LEFT + WIDTH * self.share(seq))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +45,21 @@ def page_of(artifact: Artifact, number: int, per_page: int = PER_PAGE) -> ValueP
     start = (number - 1) * per_page
     values = tuple(_slice(artifact, spans, start, per_page))
     return ValuePage(values, number, start + 1, start + len(values), total)
+
+
+def selected_page(
+    artifact: Artifact, seqs: Sequence[int], number: int, target: int = -1
+) -> ValuePage:
+    """Return a page of some events, given in order; the one with ``target`` where it is there."""
+    at = bisect_left(seqs, target) if target >= 0 else len(seqs)
+    if at < len(seqs) and seqs[at] == target:
+        number = at // PER_PAGE + 1
+    number = max(1, min(number, -(-len(seqs) // PER_PAGE)))
+    start = (number - 1) * PER_PAGE
+    wanted = set(seqs[start : start + PER_PAGE])
+    near = chunks.read(artifact, min(wanted), max(wanted)) if wanted else iter(())
+    values = tuple(event for event in near if event.seq in wanted)
+    return ValuePage(values, number, start + bool(wanted), start + len(values), len(seqs))
 
 
 def page_number_of(artifact: Artifact, seq: int, per_page: int = PER_PAGE) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 from django.core.cache import cache
@@ -11,15 +12,24 @@ from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_GET
 
 from bouts import chunks
-from bouts.formats.types import Clock, Event, Kind
+from bouts.formats.types import Clock, Event, EventKind, Kind
 from bouts.models import Artifact, Bundle
 from judging.charts.timeline import timeline
 from judging.dossiers import dossier_of
 from judging.judges.telemetry import analysed, main_source
+from judging.scoring.story import Story
 from judging.scoring.telemetry import Recording, analyse
 from judging.showing.build import build_id
+from judging.showing.citations import Cite, citations_of
 from judging.showing.events import KINDS, row_of
-from judging.showing.pages import page_number_of, page_of
+from judging.showing.outline import (
+    Outline,
+    Stretch,
+    called_together,
+    episode_rows,
+    outline_of,
+)
+from judging.showing.pages import page_number_of, page_of, selected_page
 from judging.sight import Sight, with_evidence
 from judging.views.evidence_tab import chosen, number, open_address, readable, tab_page
 
@@ -29,60 +39,139 @@ LONGEST_TITLE = 90
 @require_GET
 @with_evidence
 def timeline_detail(request: HttpRequest, sight: Sight) -> HttpResponse:
-    """Show the events of a telemetry file; ``?at=37`` opens the page with event 37."""
+    """Show the events of a telemetry file; ``?at=37`` opens the page with event 37.
+
+    ``?kind=test`` keeps to a kind, ``?phase=2`` to what followed a plan, and ``?window=3`` to
+    as many events as the picture shows one by one.
+    """
     files = readable(sight, Kind.TELEMETRY)
     artifact = chosen(request, [file for file in files if file.state == file.State.READ])
     context: dict[str, Any] = {"files": files, "artifact": artifact}
     if artifact is not None:
-        target = number(request, "at", -1) if "at" in request.GET else -1
-        wanted = page_number_of(artifact, target) if target >= 0 else number(request, "page")
-        events = page_of(artifact, wanted)
-        context |= {
-            "events": events,
-            "rows": [row_of(event, sight.gate) for event in events.values],
-            "target": target,
-            "has_clock": artifact.clock not in {"", Clock.NONE},
-            "picture": _picture(sight, artifact),
-        }
+        context |= _page(request, sight, artifact)
     return tab_page(request, sight, "timeline_detail", context)
 
 
-def _picture(sight: Sight, artifact: Artifact) -> SafeString:
-    """Return the picture of a whole run, drawn once for each audience."""
-    pages = sight.pages
-    key = f"timeline:{build_id()}:{artifact.pk}:{sight.key}:{pages.viewing_as}:{pages.revision}"
-    html = cache.get(key)
-    if html is None:
-        html = render_to_string("judging/_timeline.html", _drawn(sight, artifact))
-        cache.set(key, html)
-    return mark_safe(html)  # rendered by an autoescaping template
-
-
-def _drawn(sight: Sight, artifact: Artifact) -> dict[str, Any]:
-    # Whole, with the long columns that the page itself leaves behind.
-    bundle = Bundle.objects.select_related("challenge_version").get(pk=artifact.bundle_id)
-    dossier = dossier_of(bundle)
-    source = main_source(dossier)
-    events = [event for event in chunks.read(artifact) if isinstance(event, Event)]
-    clock = Clock(artifact.clock or Clock.NONE)
-    if source is not None and source.path == artifact.path:
-        told = analysed(dossier, sight.policy)
+def _page(request: HttpRequest, sight: Sight, artifact: Artifact) -> dict[str, Any]:
+    run = _Run(sight, artifact)
+    outline = run.outline
+    target = number(request, "at", -1) if "at" in request.GET else -1
+    kind = _kind(request, outline)
+    window = number(request, "window", 0) if "window" in request.GET else 0
+    phase = number(request, "phase", 0) if "phase" in request.GET else 0
+    phase = phase if phase <= len(outline.phases) else 0
+    window = min(window, outline.windows) if not phase and outline.windows > 1 else 0
+    stretch = outline.phases[phase - 1] if phase else outline.window(window) if window else None
+    if kind or stretch:
+        seqs = outline.selected(kind, stretch)
+        events = selected_page(artifact, seqs, number(request, "page"), target)
     else:
-        told = analyse(Recording(events, clock), sight.policy)  # a file that no judge read
-    picture = timeline(
-        sorted(events, key=lambda event: event.seq),
-        told.story,
-        lambda event: _title(event, sight),
-        has_clock=clock is not Clock.NONE,
-    )
+        wanted = page_number_of(artifact, target) if target >= 0 else number(request, "page")
+        events = page_of(artifact, wanted)
+    together, cites = called_together(events.values), _cites(sight, artifact)
+    here = open_address(sight, "timeline_detail", artifact)
+    kept_kind = f"kind={kind}&" if kind else ""
+    kept_stretch = f"phase={phase}&" if phase else f"window={window}&" if window else ""
+    has_clock = artifact.clock not in {"", Clock.NONE}
     return {
-        "picture": picture,
-        "here": open_address(sight, "timeline_detail", artifact),
+        "events": events,
+        "rows": [
+            (row_of(event, sight.gate), together.get(event.seq, ()), cites.get(event.seq, ()))
+            for event in events.values
+        ],
+        "target": target,
+        "has_clock": has_clock,
+        "picture": run.picture(stretch),
+        "episodes": episode_rows(outline.story, has_clock=has_clock),
+        "kinds": [(one, KINDS[one], len(seqs)) for one, seqs in outline.kinds.items()],
+        "kind": kind,
+        "phases": list(enumerate(outline.phases, start=1)),
+        "phase": phase,
+        "stretch": stretch,
+        "window": window,
+        "windows": outline.windows if outline.windows > 1 else 0,
+        "window_here": window or outline.window_of(max(target, events.values[0].seq))
+        if events.values
+        else 1,
+        # The tab's address with what is chosen kept, and with all but one of the choices.
+        "whole": here,
+        "here": f"{here}{kept_kind}{kept_stretch}",
+        "any_kind": f"{here}{kept_stretch}",
+        "any_stretch": f"{here}{kept_kind}",
     }
 
 
-def _title(event: Event, sight: Sight) -> str:
-    row = row_of(event, sight.gate)
-    said = f"{row.summary}, {row.result}" if row.result else row.summary
-    title = f"#{event.seq} {KINDS[event.kind]}: {said}"
-    return title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
+def _kind(request: HttpRequest, outline: Outline) -> EventKind | None:
+    asked = request.GET.get("kind", "")
+    return next((kind for kind in outline.kinds if kind == asked), None)
+
+
+def _cites(sight: Sight, artifact: Artifact) -> dict[int, tuple[Cite, ...]]:
+    """Return who rests on which event."""
+    return {
+        int(place.removeprefix("event:")): cites
+        for place, cites in citations_of(sight.breakdown, artifact.path).items()
+        if place.startswith("event:")
+    }
+
+
+class _Run:
+    """A whole run as one audience sees it: outline and pictures, each made once and kept."""
+
+    def __init__(self, sight: Sight, artifact: Artifact) -> None:
+        self._sight, self._artifact = sight, artifact
+        pages = sight.pages
+        self._key = (
+            f"timeline:{build_id()}:{artifact.pk}:{sight.key}:{pages.viewing_as}:{pages.revision}"
+        )
+
+    @cached_property
+    def _events(self) -> list[Event]:
+        values = chunks.read(self._artifact)
+        events = (event for event in values if isinstance(event, Event))
+        return sorted(events, key=lambda event: event.seq)
+
+    @cached_property
+    def outline(self) -> Outline:
+        key = f"{self._key}:outline"
+        outline: Outline | None = cache.get(key)
+        if outline is None:
+            outline = outline_of(self._events, self._story(), self._title)
+            cache.set(key, outline)
+        return outline
+
+    def picture(self, stretch: Stretch | None) -> SafeString:
+        key = f"{self._key}:{f'{stretch.first}-{stretch.last}' if stretch else 'whole'}"
+        html = cache.get(key)
+        if html is None:
+            html = render_to_string("judging/_timeline.html", self._drawn(stretch))
+            cache.set(key, html)
+        return mark_safe(html)  # rendered by an autoescaping template
+
+    def _drawn(self, stretch: Stretch | None) -> dict[str, Any]:
+        events, story = self._events, self.outline.story
+        if stretch:
+            events = [event for event in events if stretch.holds(event.seq)]
+            story = self.outline.story_of(stretch)
+        has_clock = self._artifact.clock not in {"", Clock.NONE}
+        return {
+            "picture": timeline(events, story, self._title, has_clock=has_clock),
+            "here": open_address(self._sight, "timeline_detail", self._artifact),
+        }
+
+    def _story(self) -> Story:
+        # Whole, with the long columns that the page itself leaves behind.
+        bundles = Bundle.objects.select_related("challenge_version")
+        dossier = dossier_of(bundles.get(pk=self._artifact.bundle_id))
+        source = main_source(dossier)
+        if source is not None and source.path == self._artifact.path:
+            return analysed(dossier, self._sight.policy).story
+        # a file that no judge read
+        clock = Clock(self._artifact.clock or Clock.NONE)
+        return analyse(Recording(self._events, clock), self._sight.policy).story
+
+    def _title(self, event: Event) -> str:
+        row = row_of(event, self._sight.gate)
+        said = f"{row.summary}, {row.result}" if row.result else row.summary
+        title = f"#{event.seq} {KINDS[event.kind]}: {said}"
+        return title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"

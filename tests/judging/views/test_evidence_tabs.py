@@ -305,3 +305,28 @@ def test_a_line_far_down_a_long_diff_has_its_page(
     assert "f11.txt" in html and "+line 600<" not in html
     nowhere = tab(client_of(competitor), "diff", "?line=diff:none.txt:7")
     assert 'id="at"' not in nowhere and "f00.txt" in nowhere
+
+
+def test_events_are_kept_to_a_kind_a_phase_and_a_window(
+    tmp_path: Path, competitor: User, client_of: Callable[[User], Client]
+) -> None:
+    steps = [step(at, f"Step {at}.", "ls") for at in range(1, 901)]
+    steps[499] = step(500, "Run.", PYTEST, "PASSED tests/test_a.py::test_once\n1 passed in 0.1s")
+    plain(tmp_path, files={"telemetry.json": ("telemetry", trajectory(steps))})
+    client = client_of(competitor)
+    whole = tab(client, "timeline")
+    assert "Event by event, window 1 of 3" in whole
+    tests = tab(client, "timeline", "?kind=test")
+    assert re.findall(r'<tr id="e-(\d+)"', tests) == ["500"]
+    second = tab(client, "timeline", "?window=2")
+    assert "window 2 of 3" in second and '<rect class="bin' not in second
+    assert 'id="e-401"' in second and "Of those chosen, events 1 to 50 of 400" in second
+    assert 'id="e-500" class="is-target"' in tab(client, "timeline", "?window=2&at=500")
+    for odd in ("?kind=none", "?window=99", "?window=x", "?phase=4", "?kind=test&page=9"):
+        assert "<tr id=" in tab(client, "timeline", odd)
+
+
+def test_an_event_tells_who_cites_it(bundle: Bundle, as_team: Client) -> None:
+    html = tab(as_team, "timeline")
+    row = html.partition('<tr id="e-5"')[2].partition("</tr>")[0]
+    assert '<a class="cite" href="/matches/m-1/#process">Process</a>' in row

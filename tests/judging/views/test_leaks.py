@@ -45,6 +45,8 @@ QUERIES = (
     "?at=3",
     "?only=2&from=1",
     "?line=diff:notes/peek.py:1",
+    "?kind=run",
+    "?phase=1",
 )
 PLACES = (
     "",
