@@ -47,6 +47,17 @@ def page_of(artifact: Artifact, number: int, per_page: int = PER_PAGE) -> ValueP
     return ValuePage(values, number, start + 1, start + len(values), total)
 
 
+def chosen_page(artifact: Artifact, ordinals: Sequence[int], number: int) -> ValuePage:
+    """Return a page of some values that are no events, by their ordinals in order."""
+    number = max(1, min(number, -(-len(ordinals) // PER_PAGE)))
+    start = (number - 1) * PER_PAGE
+    wanted = set(ordinals[start : start + PER_PAGE])
+    first = min(wanted, default=1)
+    near = chunks.read(artifact, first, max(wanted)) if wanted else iter(())
+    values = tuple(value for at, value in enumerate(near, start=first) if at in wanted)
+    return ValuePage(values, number, start + bool(wanted), start + len(values), len(ordinals))
+
+
 def selected_page(
     artifact: Artifact, seqs: Sequence[int], number: int, target: int = -1
 ) -> ValuePage:

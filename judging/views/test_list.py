@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -16,7 +16,7 @@ from judging.showing.addresses import Addresses
 from judging.showing.inert import on_one_line
 from judging.showing.judges import objective_card
 from judging.sight import Sight, with_evidence
-from judging.views.evidence_tab import number, tab_page
+from judging.views.evidence_tab import number, open_address, tab_page
 
 PER_PAGE = 50
 GRAVITY = {severity.value: at for at, severity in enumerate(Severity)}
@@ -27,15 +27,29 @@ GRAVITY = {severity.value: at for at, severity in enumerate(Severity)}
 def test_list(request: HttpRequest, sight: Sight) -> HttpResponse:
     objective = sight.breakdown["judges"]["objective"]
     evidence = objective["evidence"] or {}
-    tests = sorted(evidence.get("tests", []), key=_failures_first)
+    every = sorted(evidence.get("tests", []), key=_failures_first)
+    choices = {name: [test for test in every if holds(test)] for name, holds in CHOICES.items()}
+    show = request.GET.get("show", "")
+    tests = choices.get(show, every)
+    here = open_address(sight, "test_list")
     page = Paginator(tests, PER_PAGE).get_page(number(request, "page"))
+    most_runs = max((len(test["outcomes"]) for test in page), default=0)
     runs = _runs(sight.breakdown["artifacts"])
     hidden = objective.get("counts", {}).get("hidden", {})
     context = {
         "has_evidence": bool(evidence),
-        "tests": [_row(test, runs, sight.addresses) for test in page],
+        "tests": [
+            {**_row(test, runs, sight.addresses), "gap": most_runs - len(test["outcomes"])}
+            for test in page
+        ],
         "test_page": page,
-        "failing": sum(not _passes(test) for test in tests),
+        "failing": sum(not _passes(test) for test in every),
+        "count": len(every),
+        "choices": [(name, name == show, len(found)) for name, found in choices.items() if found],
+        "is_chosen": show in CHOICES,
+        "runs": range(1, most_runs + 1),
+        "whole": here,
+        "here": f"{here}show={show}&" if show in CHOICES else here,
         "shows_suites": sight.gate.shows_hidden_tests,
         "hidden_total": 0
         if sight.gate.shows_hidden_tests
@@ -49,6 +63,13 @@ def _passes(test: Mapping[str, Any]) -> bool:
     return not test["tampered"] and all(
         outcome in {"passed", "unreadable"} for outcome in test["outcomes"]
     )
+
+
+CHOICES: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
+    "failing": lambda test: not _passes(test),
+    "flaky": lambda test: test["flaky"] or len({*test["outcomes"]} - {"unreadable"}) > 1,
+    **{name: lambda test, name=name: test["severity"] == name for name in GRAVITY},
+}
 
 
 def _failures_first(test: Mapping[str, Any]) -> tuple[bool, int, str]:

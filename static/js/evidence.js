@@ -99,8 +99,10 @@ window.addEventListener("hashchange", unfold);
 let wanted; // the address of the tab that was asked for last
 
 /** Put a tab in the place of the one that stands, on behalf of a link. */
-async function swapTab(address, link) {
+async function swapTab(address, link, { isNew = true } = {}) {
   near?.disconnect();
+  // The page keeps its address; which tab stands in it is remembered for Back and for reload.
+  if (isNew && history.state?.tab !== address) history.pushState({ tab: address }, "");
   wanted = address;
   try {
     await window.htmx.ajax("GET", address, { source: link, target: "#evidence-tab", swap: "outerHTML" });
@@ -123,8 +125,17 @@ const near =
   lazy &&
   new IntersectionObserver(
     (entries) => {
-      if (entries.some((entry) => entry.isIntersecting)) swapTab(lazy.dataset.first, lazy);
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      near.disconnect();
+      swapTab(lazy.dataset.first, lazy, { isNew: false });
     },
     { rootMargin: "600px" },
   );
-near?.observe(lazy);
+if (history.state?.tab && lazy) swapTab(history.state.tab, lazy, { isNew: false });
+else near?.observe(lazy);
+
+window.addEventListener("popstate", (event) => {
+  const tab = document.getElementById("evidence-tab");
+  const address = event.state?.tab ?? lazy?.dataset.first;
+  if (lazy && tab && address && !event.state?.htmx) swapTab(address, tab, { isNew: false });
+});

@@ -11,6 +11,7 @@ from bouts.models import Bundle, User
 from tests.judging.views.making import (
     DIFF,
     PYTEST,
+    STATIC_RESULTS,
     many_tests,
     plain,
     rich,
@@ -330,3 +331,44 @@ def test_an_event_tells_who_cites_it(bundle: Bundle, as_team: Client) -> None:
     html = tab(as_team, "timeline")
     row = html.partition('<tr id="e-5"')[2].partition("</tr>")[0]
     assert '<a class="cite" href="/matches/m-1/#process">Process</a>' in row
+
+
+def test_tests_are_kept_to_a_result_or_a_severity_with_their_runs_side_by_side(
+    tmp_path: Path, competitor: User, client_of: Callable[[User], Client]
+) -> None:
+    second = STATIC_RESULTS.replace("<failure", "<!-- <failure").replace(
+        "</failure>", "</failure> -->"
+    )
+    rich(tmp_path, static=[STATIC_RESULTS, second])
+    client = client_of(competitor)
+    html = tab(client, "tests")
+    assert 'class="run">Run 1</th>' in html and 'class="run">Run 2</th>' in html
+    assert "passes sometimes" in html.partition("test_twice")[2].partition("</tr>")[0]
+    for show, names in (
+        ("flaky", ["test_twice"]),
+        ("failing", ["test_twice"]),
+        ("critical", ["test_once"]),
+        ("none", ["test_twice", "test_once"]),
+    ):
+        shown = tab(client, "tests", f"?show={show}")
+        assert re.findall(r">tests\.test_a::(\w+)<", shown) == names
+    assert "zanzibar" not in tab(client, "tests", "?show=high")
+
+
+def test_what_was_refused_stands_apart_from_what_was_allowed(
+    tmp_path: Path, competitor: User, client_of: Callable[[User], Client]
+) -> None:
+    opened = 'openat(AT_FDCWD, "/work/refunds/f{at}.py", O_RDONLY) = {end}'
+    lines = [
+        f"11 17960421{at:02}.1 " + opened.format(at=at, end="3" if at % 2 else "-1 EACCES (No)")
+        for at in range(130)
+    ]
+    plain(tmp_path, files={"sandbox.log": ("sandbox", "\n".join(lines) + "\n")})
+    client = client_of(competitor)
+    html = tab(client, "sandbox")
+    refused, _, allowed = html.partition('id="accesses-allowed"')
+    assert "f0.py" in refused and "f1.py" not in refused
+    assert "f1.py" in allowed and "f0.py" not in allowed
+    assert "50 of 65 are shown; go on" in refused
+    rest = tab(client, "sandbox", "?show=refused&page=2")
+    assert "f128.py" in rest and "f0.py" not in rest and "f129.py" not in rest

@@ -47,6 +47,8 @@ QUERIES = (
     "?line=diff:notes/peek.py:1",
     "?kind=run",
     "?phase=1",
+    "?show=refused",
+    "?show=failing",
 )
 PLACES = (
     "",
@@ -62,10 +64,10 @@ PLACES = (
 LINKS = re.compile(r'(?:href|hx-get|data-first|action)="([^"]+)"')
 MOST = 3_000  # addresses
 # What a page of ours leads to that is not about matches, would end the session, or shows the
-# same board in another order.
+# same board in another order. Of the lines of a file, each an address, the first nine are read.
 ELSEWHERE = re.compile(
     r"/(static|sign-out|account|teams|people|audit|cases|queue|work|upload|conflicts)\b"
-    r"|/api/(schema|docs)|/leaderboard/.*\?"
+    r"|/api/(schema|docs)|/leaderboard/.*\?|.*[?&]at=line(?::|%3A)\d\d"
 )
 
 
