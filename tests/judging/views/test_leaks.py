@@ -64,10 +64,12 @@ PLACES = (
 LINKS = re.compile(r'(?:href|hx-get|data-first|action)="([^"]+)"')
 MOST = 3_000  # addresses
 # What a page of ours leads to that is not about matches, would end the session, or shows the
-# same board in another order. Of the lines of a file, each an address, the first nine are read.
+# same board in another order. Of the lines of a file, each an address, the first nine are read;
+# what is chosen from a tab is typed, once for each way of choosing.
 ELSEWHERE = re.compile(
     r"/(static|sign-out|account|teams|people|audit|cases|queue|work|upload|conflicts)\b"
-    r"|/api/(schema|docs)|/leaderboard/.*\?|.*[?&]at=line(?::|%3A)\d\d"
+    r"|/api/(schema|docs)|/leaderboard/.*\?"
+    r"|.*[?&](at=line(:|%3A)\d\d|kind=|phase=|window=|show=|line=|find=)"
 )
 
 
@@ -76,7 +78,7 @@ def typed(bundles: Iterable[Bundle]) -> Iterator[str]:
     for file in Artifact.objects.filter(bundle__in=bundles):
         address = f"/matches/m-1/evidence/{file.blob_id}/"
         yield f"{address}raw/"
-        yield from (f"{address}?find={wanted}" for wanted in ("test", "expected", "assert"))
+        yield f"{address}?find=test"
         yield f"{address}?go=2"
         for place in PLACES if file.bundle.is_live else PLACES[:2]:
             yield f"{address}?{urlencode({'at': place})}" if place else address
@@ -99,9 +101,10 @@ class Crawl:
 
     def over(self, addresses: Iterable[str]) -> Crawl:
         waiting = list(addresses)
+        typed = set(waiting)
         while waiting:
             address = waiting.pop()
-            if address in self.seen or ELSEWHERE.match(address):
+            if address in self.seen or (address not in typed and ELSEWHERE.match(address)):
                 continue
             assert len(self.seen) < MOST, "the crawl goes round in circles"
             body = self.read(address)
