@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -7,6 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from django.contrib.staticfiles import finders
 from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
@@ -405,3 +407,26 @@ def test_findings_without_anything_proven_are_rows_of_no_points(as_team: Client)
     own = 2  # the connection in the sandbox log, and the certain claim that is refuted
     assert html.count('<article class="finding') == len(FINDINGS) + own
     assert "proposed, −15 if confirmed" in html
+
+
+def test_no_page_of_a_match_weighs_more_than_a_page_may(bundle: Bundle, as_team: Client) -> None:
+    """DESIGN.md, "How fast": 60 kB compressed, without what a chart needs to be drawn."""
+    tabs = ("tests", "timeline", "diff", "logs", "deliverables", "sandbox", "scan", "files")
+    for address in (PAGE, *(f"{PAGE}evidence/{tab}/" for tab in tabs)):
+        body = as_team.get(address).content
+        linked = {
+            name
+            for name in re.findall(rb'(?:href|src)="/static/([^"]+)"', body)
+            if name.endswith((b".css", b".js"))
+        }
+        assert linked
+        # Styles and scripts are sent once and kept; they count to the first page all the same.
+        files = [finders.find(_unhashed(name.decode())) for name in linked]
+        assert all(files)
+        parts = [body, *(Path(file).read_bytes() for file in files)]
+        weight = sum(len(gzip.compress(part, 6)) for part in parts)
+        assert weight <= 60_000, (address, weight)
+
+
+def _unhashed(name: str) -> str:
+    return re.sub(r"\.[0-9a-f]{12}(?=\.\w+$)", "", name)
