@@ -268,3 +268,23 @@ class ReviewForm(forms.Form):
         """The key of the finding in question; empty where it is the Strategy score."""
         about: str = self.cleaned_data["about"]
         return "" if about == self.STRATEGY else about
+
+
+class FiguresFilter(forms.Form):
+    """What the leads' figures are of. An odd value in an address filters nothing."""
+
+    challenge = forms.ModelChoiceField(
+        Challenge.objects.all(),
+        to_field_name="slug",
+        empty_label="Every challenge",
+        required=False,
+    )
+    since = forms.DateField(
+        label="From", required=False, widget=forms.DateInput({"type": "date"}, "%Y-%m-%d")
+    )
+    until = forms.DateField(
+        label="To", required=False, widget=forms.DateInput({"type": "date"}, "%Y-%m-%d")
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, label_suffix="", **kwargs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from adjudication.views import cases, conflicts, queue, reviews
+from adjudication.views import cases, conflicts, figures, queue, reviews
 
 app_name = "adjudication"
 urlpatterns = [
@@ -34,6 +34,8 @@ urlpatterns = [
         cases.ruling_correct,
         name="ruling_correct",
     ),
+    path("figures/", figures.lead_figures, name="lead_figures"),
+    path("figures/decisions.csv", figures.decision_file, name="decision_file"),
     path("matches/<match:slug>/review/", reviews.review_request, name="review_request"),
     path("conflicts/", conflicts.conflict_list, name="conflict_list"),
 ]

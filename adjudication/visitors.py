@@ -34,3 +34,16 @@ def reviewers_only(view: View) -> View:
         return view(request, *args, **kwargs)
 
     return guarded
+
+
+def leads_only(view: View) -> View:
+    """Let leads, ops and admins in; reviewers are refused, others find nothing here."""
+
+    @wraps(view)
+    @officials_only
+    def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+        if not (request.user.is_lead or request.user.is_operator):
+            raise PermissionDenied
+        return view(request, *args, **kwargs)
+
+    return guarded

@@ -31,6 +31,7 @@ DOORS = (
     Door("Matches", "judging:match_list", EVERYBODY),
     Door("Challenges", "judging:challenge_list", EVERYBODY),
     Door("Queue", "adjudication:case_queue", REVIEWERS | OPERATORS),
+    Door("Figures", "adjudication:lead_figures", OPERATORS | {User.Role.LEAD}),
     Door("Work", "judging:work_list", OPERATORS, ("news:endpoint_list",)),
     Door("Upload", "judging:upload_create", OPERATORS),
     Door("Team", "bouts:team_list", EVERYBODY - OPERATORS),

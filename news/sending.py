@@ -125,7 +125,7 @@ def post(url: str, body: bytes, headers: dict[str, str], *, timeout_s: float) ->
     if 200 <= status < 300:
         return told(status, "", excerpt)
     if 300 <= status < 400:
-        return told(status, "a redirect, which is not followed", excerpt)
+        return told(status, f"status {status}, a redirect: it is not followed", excerpt)
     return told(status, f"status {status}", excerpt)
 
 

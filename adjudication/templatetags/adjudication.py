@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from fractions import Fraction
 
 from django import template
 
+from adjudication.queue import spoken
 from bouts.templatetags.bouts import NOT_AVAILABLE
 from judging.scoring.exact import score_text
 
@@ -16,3 +18,9 @@ register = template.Library()
 def exact_score(value: Fraction | None) -> str:
     """``64.29``: an exact score as it is shown."""
     return score_text(value) or NOT_AVAILABLE
+
+
+@register.filter
+def length_of(value: timedelta | None) -> str:
+    """``11 h 25 min``: a length of time, or that there is none."""
+    return NOT_AVAILABLE if value is None else spoken(value)

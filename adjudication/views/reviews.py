@@ -37,11 +37,12 @@ def review_request(request: HttpRequest, slug: str) -> HttpResponse:
     if sight.head.card_id is None:
         return _told(request, sight, "There is no total yet, so there is nothing to review.")
     offered = dict(_anchors(sight))
+    questions = _questions(sight.breakdown)
     form = ReviewForm(
-        _questions(sight.breakdown),
-        [(key, _label(link)) for key, (_, link) in offered.items()],
+        questions,
+        [(key, link.label) for key, (_, link) in offered.items()],
         request.POST or None,
-        initial={"revision": sight.head.card_number, **_asked_about(request)},
+        initial={"revision": sight.head.card_number, "about": _about(request, questions)},
     )
     if request.method == "POST" and form.is_valid():
         try:
@@ -70,7 +71,7 @@ def review_request(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "head": sight.head,
         "form": form,
-        "links": [link for _, link in offered.values()],
+        "anchors": list(zip(form["evidence"], (link for _, link in offered.values()), strict=True)),
         "until": closes_at(sight.card),
         "is_sample": sight.head.is_sample,
     }
@@ -92,9 +93,10 @@ def _told(request: HttpRequest, sight: Sight, why: str, *, status: int = 409) ->
     return privately(page)
 
 
-def _asked_about(request: HttpRequest) -> dict[str, str]:
-    about = request.GET.get("about", "")
-    return {"about": about} if about else {}
+def _about(request: HttpRequest, questions: list[tuple[str, str]]) -> str:
+    """Return what is chosen before anybody chooses: what the address names, or the only one."""
+    only = questions[0][0] if len(questions) == 1 else ""
+    return request.GET.get("about", only)
 
 
 def _questions(shown: dict[str, Any]) -> list[tuple[str, str]]:
@@ -133,7 +135,3 @@ def _walk(value: Any) -> Iterator[dict[str, Any]]:
         case list():
             for item in value:
                 yield from _walk(item)
-
-
-def _label(link: Link) -> str:
-    return f"{link.label} ({link.title})"

@@ -107,7 +107,7 @@ def test_a_real_task_delivers_what_is_committed(
     ("does", "status", "failure"),
     [
         (500, 500, "status 500"),
-        ("redirect", 302, "a redirect, which is not followed"),
+        ("redirect", 302, "status 302, a redirect: it is not followed"),
         ("hang", None, "no answer within 1 s"),
         ("drip", None, "no answer within 1 s"),
     ],
