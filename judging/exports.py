@@ -1,0 +1,105 @@
+"""What a page shows as a file: the same rows in the same columns, as CSV or JSON, streamed."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+from django.http import HttpRequest, StreamingHttpResponse
+
+from judging.scoring.policy import CURRENT
+from judging.sight import privately
+
+KINDS = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
+# What a spreadsheet would take for the beginning of a formula.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+PROVISIONAL, FINAL = "provisional", "final"
+BLOCK = 200  # rows that are sent together
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows in columns, and what holds for all of them.
+
+    Cells are text, numbers, scores as text, lists of text, or None where there is no answer.
+    ``state`` says whether the figures can still change: a file outlives the page it came from.
+    """
+
+    name: str
+    columns: Sequence[str]
+    rows: Iterable[Sequence[Any]]
+    state: str
+    policy: str = CURRENT.version
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+def answer(table: Table, kind: str) -> StreamingHttpResponse:
+    """Send a table as a file of a kind of `KINDS`."""
+    parts = _as_csv(table) if kind == "csv" else _as_json(table)
+    response = StreamingHttpResponse(parts, content_type=KINDS[kind])
+    response.headers["Content-Disposition"] = f'attachment; filename="{table.name}.{kind}"'
+    privately(response)
+    return response
+
+
+def _as_csv(table: Table) -> Iterator[str]:
+    """Yield CSV, policy and state in every row: a line above the columns breaks readers."""
+    echo = _Echo()
+    write = csv.writer(echo).writerow
+    yield write([*table.columns, "policy", "state"])
+    block: list[str] = []
+    for row in table.rows:
+        block.append(write([*map(_cell, row), table.policy, table.state]))
+        if len(block) == BLOCK:
+            yield "".join(block)
+            block.clear()
+    yield "".join(block)
+
+
+class _Echo:
+    """A file that hands back what is written to it."""
+
+    def write(self, text: str) -> str:
+        return text
+
+
+def _cell(value: Any) -> Any:
+    """Return a value as a cell. Text that strangers wrote must not run as a formula."""
+    if value is None:
+        return ""
+    if isinstance(value, list | tuple):
+        value = " ".join(map(str, value))
+    if isinstance(value, str) and value.startswith(FORMULA) and not _is_number(value):
+        return f"'{value}"
+    return value
+
+
+def _is_number(text: str) -> bool:
+    return text.lstrip("+-").replace(".", "", 1).isdecimal()
+
+
+def _as_json(table: Table) -> Iterator[bytes]:
+    head = orjson.dumps(
+        {"policy": table.policy, "state": table.state, **table.facts, "columns": table.columns}
+    )
+    yield head[:-1] + b',"rows":['
+    block, separator = bytearray(), b""
+    for number, row in enumerate(table.rows, start=1):
+        cells = dict(zip(table.columns, row, strict=True))
+        block += separator + orjson.dumps(cells, default=str)
+        separator = b","
+        if number % BLOCK == 0:
+            yield bytes(block)
+            block.clear()
+    yield bytes(block) + b"]}"
+
+
+def addresses(request: HttpRequest) -> dict[str, str]:
+    """Return where the page of a request is to be had as a file, with its filters, by kind."""
+    asked = request.GET.copy()
+    asked.pop("page", None)
+    query = f"?{asked.urlencode()}" if asked else ""
+    return {kind: f"{request.path.removesuffix('/')}.{kind}{query}" for kind in KINDS}
