@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from xml.sax.saxutils import escape
 
 from bouts.bundles.manifest import TestEntry
 from bouts.formats.types import TestResult
@@ -19,6 +20,9 @@ SHORTEST_SECRET = 5
 
 # Colour codes, as they are and as JSON escapes them.
 _ANSI = re.compile(r"(?:\x1b|\\u001b|\\x1b|\\033)\[[0-9;?]*[A-Za-z]")
+# Bytes of no letter, which stand between all letters of UTF-16 that is read as UTF-8: as they
+# are, as JSON escapes them, and as readers and pages mark them.
+_NULS = re.compile("\0|\u2400|\\\\u0000|\\\\x00")
 
 
 def tells(text: str, words: Iterable[str]) -> bool:
@@ -34,6 +38,8 @@ def spelled_out(text: str) -> str:
     """Return a text as it reads: without colour codes and invisible characters, in lower case."""
     if "\x1b" in text or "\\" in text:
         text = _ANSI.sub("", text)
+    if "\0" in text or "\u2400" in text or "\\" in text:
+        text = _NULS.sub("", text)
     if not text.isascii():
         shown = unicodedata.normalize("NFKC", text)
         text = "".join(char for char in shown if unicodedata.category(char) != "Cf")
@@ -62,9 +68,26 @@ def hidden_words(
         words.update(_remarks(result))
     words -= {word for test in visible for word in _names(test.id, test.path)}
     spelled = {spelled_out(word) for word in words if len(word) >= SHORTEST_SECRET}
-    # As a file of JSON has them, whose writer escaped all that is not ASCII.
-    escaped = {json.dumps(word)[1:-1].lower() for word in spelled if not word.isascii()}
-    return _shortest(spelled | escaped)
+    return _shortest(spelled | {other for word in spelled for other in _escaped(word)})
+
+
+_QUOTES_IN_XML = (
+    ('"', "'"),
+    ("&quot;", "'"),
+    ("&quot;", "&apos;"),
+    ("&quot;", "&#x27;"),
+    ("&#34;", "&#39;"),
+)
+
+
+def _escaped(word: str) -> Iterator[str]:
+    """Yield a word as files have it whose writers escape: JSON, Go's JSON, XML with its quotes."""
+    for is_ascii in (True, False):
+        written = json.dumps(word, ensure_ascii=is_ascii)[1:-1].lower()
+        yield written
+        yield written.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
+    for quote, apostrophe in _QUOTES_IN_XML:
+        yield escape(word, {'"': quote, "'": apostrophe})
 
 
 # Of a failure's text: its lines, and in a traceback those that pytest marks as what went wrong.

@@ -16,6 +16,7 @@ from bouts.hidden_words import hidden_words, tells
 from bouts.rules import Suite
 
 BLOCK = 1 << 20  # bytes looked at a time
+SPREAD = 8  # times its length that a word may take with what is put between its letters
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,8 @@ def _holds(file: Path, words: tuple[str, ...]) -> bool:
             return _are_in(iter(partial(source.read, BLOCK), b""), words)
         try:
             archive = ZipFile(source)
+            if tells("\n".join(archive.names), words):
+                return True
             for name in archive.names:
                 with archive.opened(name) as member:
                     if _are_in(iter(partial(member.read, BLOCK), b""), words):
@@ -73,8 +76,8 @@ def _holds(file: Path, words: tuple[str, ...]) -> bool:
 
 
 def _are_in(blocks: Iterator[bytes], words: tuple[str, ...]) -> bool:
-    """Look for words block by block, with an overlap as long as the longest."""
-    tail, longest = "", max(map(len, words))
+    """Look for words block by block, with an overlap as long as the longest may be written."""
+    tail, longest = "", SPREAD * max(map(len, words))
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     for block in blocks:
         text = tail + decoder.decode(block)

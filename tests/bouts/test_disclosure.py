@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import html
 import json
+from xml.sax.saxutils import escape, quoteattr
 
 import pytest
 
@@ -104,6 +106,9 @@ FAILURE = TestResult(
         r"test_\u001b[01;31msahara\u001b[m",  # the same in a file of JSON
         "test_sa\u00adhara, test_\u200bsahara",  # soft hyphen, zero-width space
         "ｔｅｓｔ_sahara",  # full-width letters
+        "test_sahara".encode("utf-16-le").decode(),  # as PowerShell redirects it
+        "t␀e␀s␀t␀_␀s␀a␀h␀a␀r␀a␀",  # the same as a page marks it
+        r"test_\u0000sahara",
     ],
 )
 def test_a_quotation_is_found_in_whatever_spelling(text: str) -> None:
@@ -114,6 +119,21 @@ def test_a_name_is_found_where_json_has_escaped_it() -> None:
     words = hidden_words([], [], [TestResult(id="hidden.t::test_übermaß", outcome=Outcome.PASSED)])
     assert tells(json.dumps({"ran": "test_übermaß"}), words)
     assert tells("test_ÜBERMAß", words)
+
+
+def test_a_remark_is_found_in_a_file_whose_writer_escapes() -> None:
+    said = 'Error: wants <a b="1"> & the vendor\'s "ok"'
+    failure = TestResult(id="hidden.t::test_a", outcome=Outcome.FAILED, message=said)
+    words = hidden_words([], [], [failure])
+    in_go = json.dumps(said).replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
+    for text in (
+        json.dumps({"output": said}),
+        in_go,
+        f"<system-out>{escape(said)}</system-out>",
+        f"<failure message={quoteattr(said)}/>",
+        f'<failure message="{html.escape(said)}"/>',
+    ):
+        assert tells(text, words), text
 
 
 def test_remarks_that_any_test_makes_and_the_frames_of_a_traceback_are_no_secret() -> None:

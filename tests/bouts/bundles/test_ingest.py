@@ -14,6 +14,7 @@ from django.core.files.storage import default_storage
 
 from bouts import blobs, chunks
 from bouts.actions import uploads
+from bouts.bundles import hidden
 from bouts.bundles.errors import Refused
 from bouts.models import Agent, Artifact, Blob, Bundle, Challenge, Match, TestResult, Upload
 from judging.models import Scorecard
@@ -142,18 +143,33 @@ def test_files_that_tell_of_hidden_tests_are_marked(tmp_path: Path) -> None:
     assert not quotes["ok.md"] and not quotes["static-1.xml"]
 
 
-def packed(text: str) -> bytes:
+def test_a_quotation_is_found_in_utf_16_and_across_the_blocks_that_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hidden, "BLOCK", 64)
+    spread = "\u200b".join(f"{CANARY}_key")
+    told = {
+        "redirected.log": ("log", f"\ufeff{CANARY}_key failed".encode("utf-16-le")),
+        **{f"at-{at}.log": ("log", f"{'.' * at}{spread}") for at in range(40, 60)},
+    }
+    bundle = store(tmp_path, files=told)
+    quotes = {a.path: a.facts["quotes_hidden"] for a in bundle.artifacts.all()}
+    assert [path for path in told if not quotes[path]] == []
+
+
+def packed(text: str, name: str = "1") -> bytes:
     """An Inspect log whose member says this, so that the bytes of the file do not."""
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("_journal/start.json", json.dumps({"padding": "x" * 500}))
-        archive.writestr("samples/1_epoch_1.json", json.dumps({"input": text}))
+        archive.writestr(f"samples/{name}_epoch_1.json", json.dumps({"input": text}))
     return written.getvalue()
 
 
 def test_what_is_packed_in_a_log_tells_of_hidden_tests_too(tmp_path: Path) -> None:
     told = {
         "told.eval": ("telemetry", packed(f"I read {CANARY}_key. " * 20)),
+        "named.eval": ("telemetry", packed("I read nothing. " * 20, f"{CANARY}_key")),
         "fine.eval": ("telemetry", packed("I read nothing. " * 20)),
         "cut.eval": ("telemetry", packed("I read nothing. " * 20)[:-30]),
     }
@@ -162,6 +178,7 @@ def test_what_is_packed_in_a_log_tells_of_hidden_tests_too(tmp_path: Path) -> No
     quotes = {a.path: a.facts["quotes_hidden"] for a in bundle.artifacts.all()}
     assert {path: quotes[path] for path in told} == {
         "told.eval": True,
+        "named.eval": True,  # by the name of a member
         "fine.eval": False,
         "cut.eval": True,  # what cannot be opened may hold anything
     }
