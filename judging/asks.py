@@ -264,6 +264,10 @@ def _answered(step: Step) -> ModelCall | None:
 def _begin(step: Step, seat: Seat, prompt: Prompt, evidence: EvidenceBundle) -> ModelCall:
     """Store what is about to be sent, if there is money for it and the step is still ours."""
     more = _reserve(seat, prompt)
+    # Before anything is stored: an ask that waits for money is looked at again and again, each
+    # time with another boundary in its prompt.
+    if why := spending.why_not(step.bundle.match_id, more):
+        raise Held(why)
     rendered = blobs.put(_json(prompt_json(prompt)))
     shown = blobs.put(_json(evidence.as_json()))
     with _hands_on(step):

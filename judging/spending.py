@@ -1,8 +1,9 @@
 """What asking models has cost, counted from the stored calls, and whether more may be spent.
 
 Unknown is never nothing: where a price or a usage is not known, or a call was lost with its
-worker, the sum is what has been spent at least, and says so. A call that is under way counts
-with the most that it may cost.
+worker, the sum is what has been spent at least, and says so. Against a budget a call counts with
+the most that it may cost while it is under way, and afterwards too where it timed out, was lost
+or was answered without a count: vendors bill for what was written until then.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from decimal import Decimal
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, F, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
 from judging.models import ModelCall
+from judging.panel.answers import Outcome
 
 NOTHING = Decimal(0)
 
@@ -26,12 +29,16 @@ LOCK = 0x626F757473
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """US dollars. ``unknown`` counts the calls whose cost nobody knows, ``lost`` among them."""
+    """US dollars. ``unknown`` counts the calls whose cost nobody knows, ``lost`` among them.
+
+    ``doubtful`` is what those may have cost beside ``least``, as far as a vendor was reached.
+    """
 
     least: Decimal = NOTHING
     unknown: int = 0
     lost: int = 0
     under_way: Decimal = NOTHING
+    doubtful: Decimal = NOTHING
     calls: int = 0
 
     def __str__(self) -> str:
@@ -40,7 +47,7 @@ class Spent:
     @property
     def so_far(self) -> Decimal:
         """What counts against a budget."""
-        return self.least + self.under_way
+        return self.least + self.under_way + self.doubtful
 
 
 def dollars(amount: Decimal) -> str:
@@ -58,11 +65,15 @@ def sums(at: datetime | None = None) -> dict[str, object]:
     """Return the fields of a `Spent` as aggregates over calls."""
     open_call = Q(result=None)
     is_lost = open_call & Q(lease_expires_at__lte=at or timezone.now())
+    is_unknown = is_lost | (~open_call & Q(result__cost_usd=None))
+    at_most = Greatest(F("reserved_usd") - Coalesce("result__least_usd", NOTHING), NOTHING)
+    was_reached = is_lost | ~Q(result__outcome=Outcome.UNAVAILABLE)
     return {
         "least": Sum("result__least_usd", default=NOTHING),
-        "unknown": Count("pk", filter=is_lost | (~open_call & Q(result__cost_usd=None))),
+        "unknown": Count("pk", filter=is_unknown),
         "lost": Count("pk", filter=is_lost),
         "under_way": Sum("reserved_usd", filter=open_call & ~is_lost, default=NOTHING),
+        "doubtful": Sum(at_most, filter=is_unknown & was_reached, default=NOTHING),
         "calls": Count("pk"),
     }
 
@@ -108,8 +119,9 @@ def _is_over(spent: Spent, more: Decimal | None, budget: Decimal) -> bool:
 
 
 def _and_more(spent: Spent, more: Decimal | None) -> str:
-    under_way = f", {dollars(spent.under_way)} under way" if spent.under_way else ""
-    return f"{under_way}, and this call may cost {dollars(more)}" if more else under_way
+    told = f", perhaps {dollars(spent.doubtful)} more" if spent.doubtful else ""
+    told += f", {dollars(spent.under_way)} under way" if spent.under_way else ""
+    return f"{told}, and this call may cost {dollars(more)}" if more else told
 
 
 def lock() -> None:

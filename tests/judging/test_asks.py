@@ -14,7 +14,7 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from bouts import blobs
-from bouts.models import AuditEntry, Bundle, User
+from bouts.models import AuditEntry, Blob, Bundle, User
 from judging import asks, spending, steps
 from judging.models import CallAttempt, CallResult, Finding, ModelCall, Scorecard, Step, Verdict
 from judging.panel import client
@@ -328,6 +328,48 @@ def test_the_budget_of_the_day_holds_for_all_matches(
     assert asks.stranded() == []
     tomorrow = timezone.now() + timedelta(days=1)
     assert spending.today(tomorrow).calls == 0
+
+
+def test_an_ask_that_waits_for_money_stores_nothing_however_often_it_is_looked_at(
+    bundle: Bundle, settings: Settings
+) -> None:
+    settings.BUDGET_MATCH_USD = Decimal("0.01")
+    judged(bundle)
+    before = Blob.objects.count()
+    released = asks.stranded()
+    assert len(released) == 6  # something is left of the budget, though not enough
+    for step_id in released:
+        assert asks.put(step_id) is asks.After.NOTHING
+    assert Blob.objects.count() == before
+
+
+def test_what_may_have_been_paid_counts_against_the_budget(
+    bundle: Bundle, settings: Settings, vendors: VendorServer
+) -> None:
+    """Whoever writes evidence that models think about until they time out is not free."""
+    vendors.play("google", *[replies.status(408)] * 4)
+    steps.work_on(bundle.pk)
+    step = bundle.steps.get(name="strategy", seat="google")
+    asks.put(step.pk)
+    assert ModelCall.objects.get().result.outcome == "timeout"
+    spent = spending.on_match(bundle.match_id)
+    assert (spent.least, str(spent)) == (0, "≥ $0.00")
+    assert spent.so_far == ModelCall.objects.get().reserved_usd > Decimal("0.8")
+    settings.BUDGET_MATCH_USD = Decimal(1)
+    asks.put(bundle.steps.get(name="strategy", seat="openai").pk)
+    held = bundle.steps.get(name="strategy", seat="openai")
+    assert held.state == Step.State.HELD
+    assert "Spent ≥ $0.00 of $1.00, perhaps $0.8" in held.reason
+
+
+def test_a_vendor_that_cannot_be_reached_uses_up_no_budget(
+    bundle: Bundle, settings: Settings, vendors: VendorServer
+) -> None:
+    vendors.play("google", *[replies.status(503)] * 4)
+    steps.work_on(bundle.pk)
+    asks.put(bundle.steps.get(name="strategy", seat="google").pk)
+    spent = spending.on_match(bundle.match_id)
+    assert (spent.unknown, spent.so_far) == (1, 0)
 
 
 def test_a_cost_that_is_not_known_is_never_nothing(
