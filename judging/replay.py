@@ -8,7 +8,7 @@ digit. What people wrote, uploaders and reviewers, is taken as they wrote it.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -24,7 +24,7 @@ from bouts.bundles.errors import Refused
 from bouts.bundles.loading import MATCH, load_bundle
 from bouts.models import Bundle, Match
 from bouts.rules import Judge
-from judging.actions import answers_from, artifact_rows, card_digest, columns_of
+from judging.actions import RULING, answers_from, artifact_rows, card_digest, columns_of
 from judging.breakdown import score
 from judging.dossiers import FileDossier, dossier_of
 from judging.judges.base import Dossier, Peer
@@ -103,6 +103,10 @@ def replay(match: Match) -> Replayed:
         except Refused as refused:
             told = "; ".join(refused.lines())
             replayed.differences.append(Difference(where, "bundle", "accepted", told))
+    live = list(match.scorecards.filter(is_live=True).values_list("number", flat=True))
+    last = list(match.scorecards.order_by("-number").values_list("number", flat=True)[:1])
+    if live != last:
+        replayed.differences.append(Difference("scorecards", "is_live", live, last))
     return replayed
 
 
@@ -151,6 +155,9 @@ class _Again:
         for verdict in stored:
             if verdict.call_id is None:
                 self._verdict(verdict)
+        # A seat's or a reviewer's row may end without another in its place; a judge's may not.
+        for judge, rows in _grouped((row.judge, row) for row in stored if not row.seat):
+            self._live(f"{self.where}, {judge}", rows)
         self._findings()
         for card in Scorecard.objects.filter(bundle=self.bundle).order_by("number"):
             self._scorecard(card)
@@ -176,7 +183,8 @@ class _Again:
 
     def _verdict(self, verdict: Verdict) -> None:
         judge = Judge(verdict.judge)
-        if verdict.source == Verdict.Source.RULING or self._is_given(verdict):
+        is_ruling = verdict.source == Verdict.Source.RULING and verdict.seat == RULING
+        if is_ruling or self._is_given(verdict):
             self.verdicts[verdict.pk] = verdict
             return
         match judge:
@@ -195,8 +203,9 @@ class _Again:
         self._same_verdict(verdict, again)
 
     def _is_given(self, verdict: Verdict) -> bool:
-        """Whether a row says only that a seat was not asked."""
-        return bool(verdict.seat) and verdict.source == Verdict.Source.OWN
+        """Whether a row says only that a seat was not asked: such a one has no score."""
+        is_own = bool(verdict.seat) and verdict.source == Verdict.Source.OWN
+        return is_own and verdict.score is None
 
     def _asked(self, verdict: Verdict) -> SeatAnswer | None:
         """Return what a model said for a judge when this verdict was made."""
@@ -253,6 +262,8 @@ class _Again:
         """Find again what was found; a reviewer's decision on it stands as it is."""
         stored = list(self.bundle.findings.order_by("pk"))
         self.findings = {finding.pk: finding for finding in stored}
+        for _, rows in _grouped((finding.key, finding) for finding in stored):
+            self._live(f"{self.where}, integrity, finding {rows[-1].trigger}", rows)
         again = self._found()
         for finding in stored:
             self.replayed.findings += 1
@@ -289,10 +300,14 @@ class _Again:
     # Scorecards
 
     def _scorecard(self, card: Scorecard) -> None:
-        if not card.rests_on:
-            return  # made before scorecards told what they rest on
-        self.replayed.scorecards += 1
         where = f"{self.where}, scorecard {card.number}"
+        if not card.rests_on:
+            self._differs(where, "rests_on", "nothing", "it cannot be made again")
+            return
+        if gone := self._gone(card):
+            self._differs(where, "rests_on", gone, "they are gone")
+            return
+        self.replayed.scorecards += 1
         verdicts = [self.verdicts[key] for key in card.rests_on["verdicts"]]
         findings = [self.findings[key] for key in card.rests_on["findings"]]
         scored = score(answers_from(self.bundle, verdicts, findings), POLICIES[card.policy])
@@ -304,6 +319,26 @@ class _Again:
         digest = card_digest(self.bundle, body)
         if digest != card.digest:
             self._differs(where, "digest", card.digest, digest)
+
+    def _gone(self, card: Scorecard) -> str:
+        """Name the rows that a card rests on and that there are not."""
+        rows = {"verdicts": self.verdicts, "findings": self.findings}
+        gone = [
+            f"{name} {key}" for name in rows for key in card.rests_on[name] if key not in rows[name]
+        ]
+        return ", ".join(gone)
+
+    # What counts
+
+    def _live(self, where: str, rows: Sequence[Verdict | Finding]) -> None:
+        """Hold to it that the last of some rows in one place is the one that counts.
+
+        The database lets only this be changed, so only here would it be seen.
+        """
+        *others, last = rows
+        for row, should_be in ((last, True), *((other, False) for other in others)):
+            if row.is_live is not should_be:
+                self._differs(f"{where}, row {row.pk}", "is_live", row.is_live, should_be)
 
     # Comparing
 
@@ -324,6 +359,14 @@ def _differences(stored: Model, again: Model, fields: Iterable[str]) -> list[tup
         elif one != other:
             found.append((name, one, other))
     return found
+
+
+def _grouped(pairs: Iterable[tuple[str, Any]]) -> Iterable[tuple[str, list[Any]]]:
+    """Put together what has one key, in the order in which it comes."""
+    groups: dict[str, list[Any]] = {}
+    for key, row in pairs:
+        groups.setdefault(key, []).append(row)
+    return groups.items()
 
 
 def _plain(value: Any) -> Any:

@@ -82,6 +82,15 @@ def test_rulings_decisions_and_old_bundles_are_covered(tmp_path: Path, reviewer:
         ("UPDATE judging_scorecard SET breakdown = jsonb_set(breakdown, '{ledger,0,points}', '\"1.00\"')", "ledger[0].points: stored 1.00"),
         ("UPDATE judging_scorecard SET digest = 'x'", "digest: stored x"),
         ("UPDATE judging_finding SET points = -1", "finding"),
+        # Rows that say of themselves that they are not to be made again.
+        ("UPDATE judging_verdict SET source = 'own', score = '100' WHERE seat = 'anthropic'", "strategy, seat anthropic, source: stored own, recomputed uploaded"),
+        ("UPDATE judging_verdict SET source = 'ruling', score = '100' WHERE judge = 'objective'", "objective, source: stored ruling, recomputed own"),
+        ("UPDATE judging_scorecard SET rests_on = '{}', total = 99.99", "scorecard 1, rests_on: stored nothing, recomputed it cannot be made again"),
+        ("UPDATE judging_scorecard SET rests_on = jsonb_set(rests_on, '{verdicts,0}', '99')", "scorecard 1, rests_on: stored verdicts 99, recomputed they are gone"),
+        # What the database itself lets anybody change.
+        ("UPDATE judging_finding SET is_live = false", "is_live: stored False, recomputed True"),
+        ("UPDATE judging_verdict SET is_live = false WHERE judge = 'objective'", "bundle 1, objective, row"),
+        ("UPDATE judging_scorecard SET is_live = false", "scorecards, is_live: stored [], recomputed [1]"),
     ],
 )  # fmt: skip
 def test_a_row_that_was_changed_is_found_and_named(bundle: Bundle, change: str, where: str) -> None:
