@@ -77,7 +77,7 @@ def _attempt(row: CallAttempt) -> AttemptRow:
     data = blobs.whole(row.response)
     try:
         text = _pretty(orjson.loads(data))
-    except orjson.JSONDecodeError:
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):  # deeper than it writes is as bad
         text = data.decode(errors="replace")
     return AttemptRow(row, _shown(text))
 

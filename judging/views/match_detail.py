@@ -108,6 +108,9 @@ def _progress(sight: Sight) -> dict[str, Any]:
     steps = list(
         Step.objects.filter(bundle__match=sight.head.match_id, bundle__is_live=True).order_by("pk")
     )
+    if sight.audience is not Audience.STAFF:
+        # In the order of the seats, rows without a name would tell which seat it was that failed.
+        steps.sort(key=_without_seats)
     over = {Step.State.DONE, Step.State.FAILED, Step.State.HELD}
     return {
         "steps": steps,
@@ -116,3 +119,11 @@ def _progress(sight: Sight) -> dict[str, Any]:
         "has_failed": any(step.state == Step.State.FAILED for step in steps),
         "shows_reasons": sight.audience is Audience.STAFF,
     }
+
+
+def _without_seats(step: Step) -> tuple[bool, int, str, float]:
+    """Order asks by judge and by how far they are; the judges' own steps stay before them."""
+    if not step.is_ask:
+        return False, step.pk, "", 0
+    since = step.finished_at.timestamp() if step.finished_at else 0
+    return True, list(Step.Name).index(step.name), step.state, since

@@ -11,9 +11,10 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 from pytest_django.fixtures import Settings
 
+from bouts import blobs
 from bouts.models import AuditEntry, Bundle, Challenge, User
 from judging import steps
-from judging.models import ModelCall, Scorecard
+from judging.models import CallAttempt, ModelCall, Scorecard
 from judging.showing.inert import inert
 from tests.judging import asking
 from tests.matches import panel
@@ -104,6 +105,42 @@ def test_while_the_panel_is_in_question_its_reviewer_sees_no_call(
     strategy = strategy[: strategy.index("Recovery")]
     assert "I am [withheld]" in strategy
     assert not any(model in strategy for model in asking.MODELS.values())
+
+
+def test_the_order_of_steps_tells_the_team_no_seat(
+    seated: VendorServer, settings: Settings, tmp_path: Path, ops: Client, competitor: User,
+    client_of: ClientOf,
+) -> None:  # fmt: skip
+    bundle = asking.store(tmp_path)
+    steps.work_on(bundle.pk)
+    shown = set()
+    for failed in asking.MODELS:
+        seats = bundle.steps.filter(name="strategy").exclude(seat="")
+        seats.update(state="done", finished_at=bundle.uploaded_at)
+        seats.filter(seat=failed).update(state="held")
+        text = page(client_of(competitor), "/matches/m-1/progress/")
+        shown.add(
+            text[text.index('<ol class="stages">') : text.index("</ol>", text.index("stages"))]
+        )
+        assert f"Strategy, {failed}" in page(ops, "/matches/m-1/progress/")
+    assert len(shown) == 1
+
+
+def test_a_response_that_is_too_deep_to_write_again_is_shown_as_it_came(
+    asked: Bundle, ops: Client
+) -> None:
+    call = ModelCall.objects.get(judge="strategy", seat="openai")
+    deep = blobs.put(b'{"a":' * 400 + b"1" + b"}" * 400)
+    CallAttempt.objects.create(
+        result=call.result,
+        number=9,
+        status=200,
+        response=deep,
+        is_whole=True,
+        latency_ms=1,
+        waited_ms=0,
+    )
+    assert "{&quot;a&quot;:" * 400 in page(ops, call.get_absolute_url())
 
 
 def test_a_list_of_calls_asks_the_database_no_more_for_more_of_them(
