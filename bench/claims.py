@@ -20,11 +20,11 @@ from bouts.tokens import digest_of, new_secret
 from judging import steps
 
 REVIEWERS = 16
-CASES = 1000
+CASES = 2000
 
 
 def measure(folder: Path) -> Iterator[Row]:
-    """Let sixteen reviewers claim a thousand cases; no case may go to two of them."""
+    """Let sixteen reviewers claim two thousand cases; no case may go to two of them."""
     cases = _open_cases(folder)
     tokens = [_token(number) for number in range(REVIEWERS)]
     claimed: list[int] = []

@@ -114,13 +114,55 @@ def test_keys_move_through_the_queue_and_can_be_switched_off(
         expect(page.locator("tbody tr").nth(row)).to_have_class(re.compile("is-next"))
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
-    page.get_by_label("Use keys").uncheck()
+    with page.expect_response("**/queue/keys/"):
+        page.get_by_label("Use keys").uncheck()
     page.get_by_role("button", name="Close").click()
     page.reload()
     page.keyboard.press("n")
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keys")).not_to_be_visible()
     assert not Claim.objects.exists()
+
+
+def test_one_key_quotes_the_marked_evidence_with_its_place(
+    case: Case, reviewer: User, page_as: OpenPage
+) -> None:
+    page = page_as(reviewer)
+    claim(page, case)
+    page.goto(f"{case.get_absolute_url()}?tab=diff")
+    page.locator("tr[data-quote]").nth(1).focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("q")
+    reason = page.get_by_label("Why, in a sentence or two")
+    expect(reason).to_have_value(re.compile(r"^> .+ \[final\.diff diff:refunds/store\.py:2\]\n$"))
+    expect(page.get_by_text("Draft saved")).to_be_visible()
+    # The mouse does it too, and while somebody types the key is a letter.
+    page.keyboard.type("q")
+    page.get_by_role("button", name=re.compile("Quote what is marked")).click()
+    assert reason.input_value().count("[final.diff diff:refunds/store.py:2]") == 2
+
+
+def test_whoever_is_taken_over_is_told_and_keeps_the_text(
+    case: Case, reviewer: User, page_as: OpenPage, problems: Problems
+) -> None:
+    lead = make_user("lena", User.Role.LEAD)
+    page, other = page_as(reviewer), page_as(lead)
+    claim(page, case)
+    other.goto(case.get_absolute_url())
+    other.get_by_text("Take it over", exact=True).click()
+    expect(other.get_by_text("loses the slot at once")).to_be_visible()
+    other.get_by_label("Why you take it over").fill("Away today.")
+    other.get_by_role("button", name=re.compile("Take over from")).click()
+    expect(other.get_by_text(f"{case} is yours")).to_be_visible()
+    fill_card(page)
+    expect(page.get_by_text("Your claim on this case has ended")).to_be_visible()
+    problems.expect("409")
+    page.get_by_role("button", name="Commit and reveal").click()
+    expect(page.get_by_role("heading", name="Nothing was signed")).to_be_visible()
+    expect(page.get_by_text(THOUGHT)).to_be_visible()
+    problems.expect("409")
+    assert not BlindScore.objects.exists()
+    assert Claim.objects.live().get().reviewer == lead
 
 
 def test_what_was_chosen_and_typed_is_there_in_another_browser(
