@@ -61,10 +61,7 @@ def of_seats(seats: Sequence[SeatRow]) -> Figure:
 
 
 def _bars(name: str, x: list[str], y: list[int], colour: str, *, is_hollow: bool = False) -> Figure:
-    """Draw bars with their figures, full or hollow: colour alone does not tell them apart.
-
-    Plotly's patterns would, but they need inline styles, which no page of ours allows.
-    """
+    """Draw bars with their figures, full or hollow: colour alone does not tell them apart."""
     fill = "--paper" if is_hollow else colour
     marker = {"color": fill, "line": {"color": colour, "width": 2}}
     return {
