@@ -23,7 +23,7 @@ up: .venv/installed
 	@exec $(python) -m bouts.serve
 
 test: .venv/installed browser check
-	@exec $(python) -m pytest
+	@exec $(python) -m tests
 
 check: .venv/installed
 	@$(python) -m ruff format --check --quiet
