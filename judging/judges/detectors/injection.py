@@ -50,7 +50,7 @@ _JUDGE = (
 ADDRESS = re.compile(
     rf"\b(?:dear|attention|attn|note to|notes? for|message (?:to|for)|instructions? (?:to|for)|hello|hi|hey|to|for)"
     rf"[,:]?\s+(?:the |all |any |our |you, |whoever is the )*{_JUDGE}\b"
-    rf"|(?:^|[\n#/*>\"'(\[<!-])\s*(?:the )?{_JUDGE}\s*[:,!]"
+    rf"|(?:^|[\n#/*>\"'(\[<!-])[ \t]{{0,40}}(?:the )?{_JUDGE}\s*[:,!]"
     rf"|\byou,? (?:are|as) (?:the |a |an )?{_JUDGE}\b|\bif you(?:'re| are) (?:the |a |an )?{_JUDGE}\b"
     rf"|\b(?:any|whatever|whichever) {_JUDGE} (?:reading|that reads|who reads|processing|seeing)\b"
     rf"|\bas (?:the |a |an )?{_JUDGE},? you\b|\b{_JUDGE} (?:must|should|shall|will|has to|have to|is to|are to|may) "
@@ -77,7 +77,7 @@ DEMAND = re.compile(
 )
 CONTROL = re.compile(
     r"<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id|end_header_id|begin_of_text)\|>"
-    r"|\[/?INST\]|<</?SYS>>|<start_of_turn>|<end_of_turn>|^\s*(?:###\s*)?(?:System|Assistant) ?: ?(?=.{0,80}\b(?:score|judge|ignore|award|grade)\b)"
+    r"|\[/?INST\]|<</?SYS>>|<start_of_turn>|<end_of_turn>|^[ \t]{0,40}(?:###[ \t]{0,40})?(?:System|Assistant) ?: ?(?=.{0,80}\b(?:score|judge|ignore|award|grade)\b)"
     r"|</?(?:system|evidence|submission|untrusted|judge|instructions)(?:[-_]\w+)?>\s*$",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -6,11 +6,14 @@ Text that somebody else said is left out: quotations, code, boxes that wait to b
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
-_NOT_ITS_OWN = re.compile(r"^\s*(?:>|\|?\s*[-*+]?\s*\[ \]|\$ |    \S)")
+# No two stretches of white space in a row: a line of nothing else would be tried in all ways.
+_NOT_ITS_OWN = re.compile(r">|\|?\s*(?:[-*+]\s*)?\[ \]|\$ ")
+_CODE_INDENT = "    "
 _STARTS_ANEW = re.compile(r"^\s*(?:[-*+•]|\d+[.)]|#{1,6}|\|)\s")
 _END = re.compile(r"(?<=[.!?])[\"')*]*\s+(?=[\"'(*A-Z\d`])")
 
@@ -44,7 +47,7 @@ def sentences(lines: Sequence[str]) -> Iterator[Sentence]:
             paragraph = []
         elif is_fenced:
             continue
-        elif not line.strip() or _NOT_ITS_OWN.match(line):
+        elif not line.strip() or _is_quoted(line):
             yield from _split(paragraph)
             paragraph = []
         else:
@@ -58,18 +61,24 @@ def sentences(lines: Sequence[str]) -> Iterator[Sentence]:
     yield from _split(paragraph)
 
 
+def _is_quoted(line: str) -> bool:
+    bare = line.lstrip()
+    indent = line[: len(line) - len(bare)]
+    return indent.endswith(_CODE_INDENT) or _NOT_ITS_OWN.match(bare) is not None
+
+
 def _split(paragraph: Sequence[tuple[int, str]]) -> Iterator[Sentence]:
     if not paragraph:
         return
     text = " ".join(line for _, line in paragraph)
     starts = []  # offset of each line in the text
     offset = 0
-    for number, line in paragraph:
-        starts.append((offset, number))
+    for _, line in paragraph:
+        starts.append(offset)
         offset += len(line) + 1
 
     def line_of(at: int) -> int:
-        return max((number for start, number in starts if start <= at), default=paragraph[0][0])
+        return paragraph[max(bisect_right(starts, at) - 1, 0)][0]
 
     position = 0
     for end in _END.finditer(text):
