@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django import template
 
 from bouts.evidence import EventPlace, JsonPlace, LinesPlace
@@ -28,6 +30,13 @@ def seconds(milliseconds: int) -> str:
 def mark_of(outcome: str) -> str:
     """The sign of a test's outcome; its word stands beside it."""
     return words.OUTCOMES.get(outcome, "?")
+
+
+@register.filter
+def counted(counts: Mapping[str, int]) -> list[str]:
+    """What a reader counted, the most first; PostgreSQL keeps no order of its own."""
+    most_first = sorted((counts or {}).items(), key=lambda item: (-item[1], item[0]))
+    return [f"{name.replace('_', ' ')} {count:,}" for name, count in most_first]
 
 
 @register.simple_tag

@@ -9,7 +9,7 @@ from functools import wraps
 
 from django.conf import settings
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
+from django.db.models import Case, Q, QuerySet, When
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
@@ -19,12 +19,13 @@ from django.views.decorators.http import require_GET, require_POST
 from bouts import tasks
 from bouts.actions import uploads
 from bouts.htmx import render_page
-from bouts.models import Upload
+from bouts.models import Artifact, Bundle, Upload
 from bouts.visitors import operators_only
 from judging.models import Scorecard, Step
 from judging.showing.stages import BAD, DONE, stages_of
 
 PER_PAGE = 20
+FILES_PER_PAGE = 100
 FORM_BYTES = 1_000_000  # what a form adds to the files it carries
 
 UNDER_WAY = (Upload.State.RECEIVED, Upload.State.WORKING)
@@ -140,9 +141,23 @@ def upload_detail(request: HttpRequest, upload_id: str) -> HttpResponse:
         "is_broken": any(stage.state == BAD for stage in stages),
         "is_moving": row.state in UNDER_WAY or any(step.state in UNFINISHED for step in steps),
         "line": _lines([row])[0],
-        "artifacts": row.bundle.artifacts.exclude(notes=[], reason="") if row.bundle else [],
+        **_files(row.bundle, request.GET.get("page")),
     }
     return render_page(request, "judging/upload_detail.html", context, partial="progress")
+
+
+def _files(bundle: Bundle | None, page: str | None) -> dict[str, object]:
+    """How the files of a bundle were read, a page of them, the unreadable ones first."""
+    if bundle is None:
+        return {}
+    unreadable = Q(state=Artifact.State.UNREADABLE)
+    files = bundle.artifacts.defer("facts").order_by(
+        Case(When(unreadable, then=0), default=1), "path"
+    )
+    return {
+        "files": Paginator(files, FILES_PER_PAGE).get_page(page),
+        "unreadable": bundle.artifacts.filter(unreadable).count(),
+    }
 
 
 @require_GET

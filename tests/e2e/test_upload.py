@@ -15,6 +15,7 @@ from bouts.models import Bundle, Match, Upload, User
 from judging import steps
 from judging.models import Step
 from tests import faulty, matches
+from tests.bouts.formats.reading import call, trajectory
 from tests.e2e.conftest import OpenPage, Problems
 from tests.factories import make_team
 from tests.faulty import good
@@ -231,6 +232,11 @@ def test_it_works_without_script_on_a_telephone(
         page.wait_for_timeout(250)
         page.reload()
     expect(page.locator(".stages .is-done")).to_have_count(9)
+    results = page.get_by_role("region", name="Files").get_by_role(
+        "row", name=re.compile("static-1")
+    )
+    expect(results).to_contain_text("Read junit reader")
+    expect(results).to_contain_text("cases 2, passed 2")
 
 
 def test_a_step_is_started_again_from_the_work_page(
@@ -313,7 +319,14 @@ def test_every_page_is_accessible_and_fits_its_window(
             shoot(page, f"{name}-{when}-{width}-{color_scheme}")
 
     look("/upload/", "/work/", "/leaderboard/", "/api/", "/schemas/", when="empty")
-    bundle = judge(tmp_path / "1", match="m-1", verdicts=panel(60, 76, 92))
+    files = {  # one that is read with much to note, and one that is not
+        "telemetry/of/the/whole/run.json": (
+            "telemetry",
+            trajectory({}, {"step_id": 9}, call("bash")),
+        ),
+        "scan.sarif": ("scan", '{"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "a"}}'),
+    }
+    bundle = judge(tmp_path / "1", match="m-1", verdicts=panel(60, 76, 92), files=files)
     version = bundle.challenge_version
     for name, value, status in (
         ("Wren", 80, "final"),
@@ -325,7 +338,7 @@ def test_every_page_is_accessible_and_fits_its_window(
     Step.objects.filter(name="process").update(state="failed", reason="KeyError('t')", attempts=3)
     look(
         "/upload/", *stored, "/work/", "/leaderboard/", "/leaderboard/refunds/?q=e",
-        "/matches/m-1/exclusion/", "/challenges/refunds/state/", when="full",
+        "/matches/m-1/evidence/files/", "/matches/m-1/exclusion/", "/challenges/refunds/state/", when="full",
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
+from bouts.formats.atif import AtifReader
 from bouts.models import Bundle, User
 from tests.judging.views.making import (
     DIFF,
@@ -21,6 +22,7 @@ from tests.judging.views.making import (
     trajectory,
 )
 from tests.judging.views.test_match_detail import text_of
+from tests.judging.views.test_uploads import row_of
 
 TABS = ("tests", "timeline", "diff", "logs", "deliverables", "sandbox", "scan", "files")
 
@@ -226,6 +228,11 @@ def test_files_are_listed_with_how_each_was_read(bundle: Bundle, as_team: Client
     assert "telemetry.json" in html and "atif" in html and "zoned" in html
     assert "hidden-1.xml" not in html and "verdicts.json" not in html
     assert text_of(html).count("Save") >= 5
+    row = row_of(html, "telemetry.json")
+    assert (row[1], row[4], row[6]) == ("telemetry", "Read", "zoned")
+    assert row[5] == f"atif 1.8 reader {AtifReader.version}"
+    assert row[7].startswith("events ")
+    assert row_of(html, "static-1.xml")[3] == "Save static-1.xml"
 
 
 def test_several_scans_are_chosen_between(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Callable
 from datetime import timedelta
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,12 @@ from pytest_django import DjangoAssertNumQueries
 
 from bouts import audit, blobs
 from bouts.actions import uploads
+from bouts.formats.atif import AtifReader
+from bouts.formats.junit import JUnitReader
 from bouts.models import Artifact, AuditEntry, Blob, Bundle, ChallengeVersion, Match, Upload, User
 from judging import steps
 from judging.models import Scorecard, Step
+from judging.views import uploads as views
 from tests import faulty, matches
 from tests.factories import make_team
 from tests.faulty import KINDS, good
@@ -61,6 +66,13 @@ def work_through(upload: Upload) -> Upload:
 
 def page_of(client: Client, upload: Upload) -> str:
     return client.get(upload.get_absolute_url()).content.decode()
+
+
+def row_of(page: str, name: str) -> list[str]:
+    """Return what the cells of a file's row say."""
+    row = next(row for row in page.split("<tr>") if name in row.partition("</th>")[0])
+    cells = re.findall(r"<t[hd][ >].*?</t[hd]>", row, re.DOTALL)
+    return [" ".join(unescape(re.sub(r"<[^>]+>", " ", cell)).split()) for cell in cells]
 
 
 def files_in(folder: Path) -> list[Path]:
@@ -262,6 +274,37 @@ def test_what_readers_note_of_a_file_is_text_and_nothing_else(
     page = page_of(ops, upload)
     assert escape(attack) in page
     assert "<img" not in page
+
+
+def test_how_each_file_was_read_is_told_the_unreadable_ones_first(
+    ops: Client, known: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = '<testsuite tests="2"><testcase classname="a" name="b"/></testsuite>'
+    cut = b'{"schema_version": "ATIF-v1.6", "steps": ['
+    content = good(tmp_path / "b", static=[results], files={"z.json": ("telemetry", cut)})
+    send(ops, ("heron.zip", content))
+    upload = work_through(Upload.objects.get())
+    page = page_of(ops, upload)
+    assert row_of(page, "static-1.xml") == [
+        "static-1.xml", "tests, static, run 1", "Read", f"junit reader {JUnitReader.version}", "–",
+        "cases 1, passed 1, suites 1, errored 0, failed 0, skipped 0",
+        "a suite's own numbers differ from its cases, which count: "
+        "it says tests=2 where there are 1 (line 1)",
+    ]  # fmt: skip
+    broken = Artifact.objects.get(path="z.json")
+    assert row_of(page, "z.json") == [
+        "z.json", "telemetry", "Unreadable", f"atif reader {AtifReader.version}", "–", "–",
+        f"{broken.reason} ({broken.place})",
+    ]  # fmt: skip
+    assert page.index("z.json") < page.index("static-1.xml")
+    assert "1 unreadable" in page
+
+    monkeypatch.setattr(views, "FILES_PER_PAGE", 2)
+    first, second = (
+        ops.get(f"{upload.get_absolute_url()}?page={number}").content.decode() for number in (1, 2)
+    )
+    assert "z.json" in first and 'rel="next"' in first
+    assert "z.json" not in second
 
 
 # Following the work
