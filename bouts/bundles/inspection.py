@@ -24,6 +24,7 @@ from bouts.formats.documents import top_keys
 from bouts.formats.sniff import HEAD_BYTES, READERS
 from bouts.formats.text import single_line
 from bouts.formats.types import Kind, Note, Reader, Report, Unreadable
+from bouts.formats.xml import root_tag
 
 KEYS_SHOWN = 8
 LIMITS = Limits()
@@ -195,10 +196,8 @@ def _looks(path: Path, head: bytes) -> str:
     if text[:1] in (b"{", b"["):
         return "it begins like JSON"
     if text[:1] == b"<":
-        root = text[1:60].split(b">")[0].split()
-        return (
-            f"it begins like XML: <{single_line(root[0].decode(errors='replace')) if root else ''}"
-        )
+        root = root_tag(head)
+        return f"XML of <{single_line(root)[:40]}>" if root else "it begins like XML"
     if _is_plain_text(head):
         return "plain text"
     return "bytes that are no text"

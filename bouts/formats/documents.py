@@ -25,15 +25,18 @@ from bouts.formats.types import Report, Unreadable
 
 WHOLE_LIMIT = 4 * 1024 * 1024  # bytes up to which a document is loaded whole
 MAX_BYTES = 512 * 1024 * 1024
-MAX_DEPTH = 1024  # of nesting; orjson's own limit
+MAX_DEPTH = 1024  # of nesting in a document that is loaded whole; orjson's own limit
+MAX_STREAMED_DEPTH = 128  # tools write less than 20 levels
+MAX_STRING_BYTES = 64 * 1024 * 1024  # of one string as it is written in a streamed document
 MAX_PART_CHARS = 16 * 1024 * 1024  # of text in one part of a streamed document
 BYTES_EACH = 64  # that parts have on average: see `Crumbs`
+BYTES_EACH_INSIDE = 16  # that objects and arrays have which are built inside streamed parts
 MAX_PART_VALUES = 1_000_000  # in one part of a streamed document
 MAX_STEP = 200  # characters of a key that a pointer keeps
 
 _BOUNDS = (
     f"MAX_PART_CHARS = {MAX_PART_CHARS:,}, MAX_PART_VALUES = {MAX_PART_VALUES:,}, "
-    f"MAX_DEPTH = {MAX_DEPTH:,}"
+    f"MAX_STREAMED_DEPTH = {MAX_STREAMED_DEPTH:,}"
 )
 
 _STARTS = frozenset({"start_map", "start_array"})
@@ -82,7 +85,8 @@ class Document:
             parts = [Part("", "", self._whole)] if wanted.pattern == "" else []
             _gather(self._whole, wanted, "", parts, crumbs)
             return iter(parts)
-        return _bounded(_streamed(self._source, wanted), crumbs)
+        inside = Crumbs(self._size, "objects and arrays", BYTES_EACH_INSIDE)
+        return _bounded(_streamed(self._source, wanted, inside), crumbs)
 
 
 @lru_cache(maxsize=8)  # each reader of a kind asks about the same head
@@ -165,7 +169,8 @@ def built(data: bytes, pointer: str) -> Any:
     events = _events(io.BytesIO(data))
     try:
         event, value = next(events)
-        whole = _built(events, event, value, pointer)
+        inside = Crumbs(len(data), "objects and arrays", BYTES_EACH_INSIDE)
+        whole = _built(events, event, value, pointer, inside)
         for _ in events:  # to the end, where the parser refuses what does not belong there
             pass
     except ijson.JSONError:
@@ -302,16 +307,53 @@ _SHAPES = {"start_map": "object", "start_array": "array"}
 def _events(source: BinaryIO) -> Events:
     # With `use_float` the C parser converts numbers itself. Without, ijson 3.6 hands them to
     # Python, whose refusal of 4,301 digits it does not notice: the process dies.
-    events: Events = ijson.basic_parse(source, use_float=True)
+    events: Events = ijson.basic_parse(_Pieces(source), use_float=True, buf_size=PIECE)
     return events
 
 
-def _streamed(source: BinaryIO, wanted: _Wanted) -> Iterator[Part]:
+PIECE = 64 * 1024  # bytes; all events of one are held at once
+_STRING_END = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+
+
+class _Pieces:
+    """A document in pieces for the parser: a long string in pieces that grow with it.
+
+    With each piece the parser looks again at all that it has of an unfinished string. In pieces
+    of one size that is quadratic, and ten megabytes of escapes take five seconds.
+    """
+
+    def __init__(self, source: BinaryIO) -> None:
+        self._source = source
+        self._held = io.BytesIO()  # what was read too far, behind a string's end
+        self._string = 0  # bytes so far of the string that is open
+        self._is_open = False
+
+    def read(self, size: int) -> bytes:
+        """Return some bytes, no more than ``size`` unless all of them are of one string."""
+        data = self._take(max(size, self._string) if size else 0)
+        if (len(data) - len(data.rstrip(b"\\"))) % 2:
+            data += self._take(1)  # never half of an escape
+        if len(data) > size and self._is_open and (end := _STRING_END.match(data)):
+            self._held = io.BytesIO(data[end.end() :] + self._held.read())
+            data = data[: end.end()]
+        bare = data.replace(b"\\\\", b"")
+        quotes = bare.count(b'"') - bare.count(b'\\"')
+        self._is_open ^= quotes % 2 == 1
+        self._string = self._string + len(data) if self._is_open and not quotes else 0
+        if self._string > MAX_STRING_BYTES:
+            raise Unreadable(f"a string is longer than MAX_STRING_BYTES = {MAX_STRING_BYTES:,}")
+        return data
+
+    def _take(self, size: int) -> bytes:
+        return self._held.read(min(size, PIECE)) or self._source.read(size)
+
+
+def _streamed(source: BinaryIO, wanted: _Wanted, inside: Crumbs) -> Iterator[Part]:
     source.seek(0)
     events = _events(source)
     try:
         event, value = next(events)
-        yield from _walk(events, event, value, wanted, "")
+        yield from _walk(events, event, value, wanted, "", inside)
         for _ in events:  # to the end, where the parser refuses what does not belong there
             pass
     except ijson.JSONError as error:
@@ -320,11 +362,13 @@ def _streamed(source: BinaryIO, wanted: _Wanted) -> Iterator[Part]:
         raise Unreadable(f"not valid JSON: {reason}", place) from None
 
 
-def _walk(events: Events, event: str, value: Any, wanted: _Wanted, pointer: str) -> Iterator[Part]:
+def _walk(
+    events: Events, event: str, value: Any, wanted: _Wanted, pointer: str, inside: Crumbs
+) -> Iterator[Part]:
     if wanted.question is not None:
         yield Part(wanted.question, pointer, _SHAPES.get(event, "plain"))
     if wanted.pattern is not None:
-        yield Part(wanted.pattern, pointer, _built(events, event, value, pointer))
+        yield Part(wanted.pattern, pointer, _built(events, event, value, pointer, inside))
     elif event == "start_map":
         seen: set[str] = set()
         for event, key in events:
@@ -336,14 +380,14 @@ def _walk(events: Events, event: str, value: Any, wanted: _Wanted, pointer: str)
                 if key in seen:  # the first one is already given away
                     raise Unreadable("a key stands twice", place)
                 seen.add(key)
-                yield from _walk(events, event, value, step, place)
+                yield from _walk(events, event, value, step, place, inside)
             else:
                 _skip(events, event)
     elif event == "start_array" and (step := wanted.of_items):
         for index, (event, value) in enumerate(events):
             if event == "end_array":
                 return
-            yield from _walk(events, event, value, step, f"{pointer}/{index}")
+            yield from _walk(events, event, value, step, f"{pointer}/{index}", inside)
     else:
         _skip(events, event)
 
@@ -356,21 +400,23 @@ def _skip(events: Events, event: str) -> None:
     for event, _ in events:
         if event in _STARTS:
             depth += 1
-            if depth > MAX_DEPTH:
-                raise Unreadable(f"nested deeper than MAX_DEPTH = {MAX_DEPTH:,}")
+            if depth > MAX_STREAMED_DEPTH:
+                limit = f"MAX_STREAMED_DEPTH = {MAX_STREAMED_DEPTH}"
+                raise Unreadable(f"nested deeper than {limit}")
         elif event in _ENDS:
             depth -= 1
             if not depth:
                 return
 
 
-def _built(events: Events, event: str, value: Any, pointer: str) -> Any:
+def _built(events: Events, event: str, value: Any, pointer: str, inside: Crumbs) -> Any:
     """Build the value that begins with this event, within bounds."""
     if event not in _STARTS:
         return value
     root: Any = {} if event == "start_map" else []
     container = root  # where values go now
-    outer: list[Any] = []  # the containers around it
+    is_map = event == "start_map"
+    outer: list[tuple[Any, bool]] = []  # the containers around it
     key = ""
     chars = values = 0
     for event, value in events:
@@ -381,22 +427,22 @@ def _built(events: Events, event: str, value: Any, pointer: str) -> Any:
         if event in _ENDS:
             if not outer:
                 break
-            container = outer.pop()
+            container, is_map = outer.pop()
             continue
+        is_start = event in _STARTS
         if event == "string":
             chars += len(value)
-        elif event == "start_map":
-            value = {}
-        elif event == "start_array":
-            value = []
-        if isinstance(container, dict):
+        elif is_start:
+            value = {} if event == "start_map" else []
+        if is_map:
             container[key] = value
         else:
             container.append(value)
-        if event in _STARTS:
-            outer.append(container)
-            container = value
         values += 1
-        if chars > MAX_PART_CHARS or values > MAX_PART_VALUES or len(outer) > MAX_DEPTH:
+        if is_start:
+            inside.add(pointer)
+            outer.append((container, is_map))
+            container, is_map = value, event == "start_map"
+        if chars > MAX_PART_CHARS or values > MAX_PART_VALUES or len(outer) >= MAX_STREAMED_DEPTH:
             raise Unreadable(f"too large a value for one place: the bounds are {_BOUNDS}", pointer)
     return root

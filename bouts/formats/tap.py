@@ -13,12 +13,14 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import BinaryIO, ClassVar
 
 from bouts.formats.cases import stated_severity, whole
+from bouts.formats.crumbs import Crumbs
 from bouts.formats.guard import guarded
 from bouts.formats.lines import numbered_lines
 from bouts.formats.tally import LOG_LIMIT, MAX_REMEMBERED_IDS, MESSAGE_LIMIT, Tally
@@ -27,6 +29,8 @@ from bouts.formats.types import Kind, Outcome, Report, TestResult, Unreadable
 
 MAX_DEPTH = 50  # of subtests
 MAX_WAITING = 100_000  # points that wait for the end of the subtest around them
+BYTES_EACH = 12  # that lines have on average: see `Crumbs`
+BYTES_EACH_POINT = 40  # that points have, with all the lines that follow them
 INDENT = 4  # of a subtest, in spaces
 _HEAD_LINES = 500  # among which a first line of TAP must be
 
@@ -181,11 +185,15 @@ class _Reading:
         self._announced: dict[int, str] = {}  # names of subtests to come, by their depth
         self._planned: int | None = None
         self._counts: Counter[str] = Counter()
+        self._points: Crumbs
 
     def results(self, source: BinaryIO) -> Iterator[TestResult]:
-        line = 0
+        line, size = 0, source.seek(0, io.SEEK_END)
+        lines = Crumbs(size, "lines", BYTES_EACH)
+        self._points = Crumbs(size, "points", BYTES_EACH_POINT)
         for line, data in numbered_lines(source):
-            text = decode(data, self._tally.remarks, f"line {line}").rstrip("\r")
+            lines.add()
+            text = decode(data, self._tally.remarks, line).rstrip("\r")
             self._take(text.removeprefix("\ufeff") if line == 1 else text, line)
             # With the outermost level alone open, all is known of what came before the point.
             if len(self._waiting) > 1 and len(self._levels) == 1:
@@ -226,7 +234,7 @@ class _Reading:
                 self._point.said = stripped.lstrip("# ").strip()
             self._point.add(stripped)
         if not stripped.startswith("#"):
-            self._tally.remarks.add("a line is no TAP and is left out", f"line {line}")
+            self._tally.remarks.add("a line is no TAP and is left out", line)
 
     def _is_in_diagnosis(self, text: str) -> bool:
         diagnosis = self._diagnosis
@@ -324,7 +332,7 @@ class _Reading:
         skipped = _DIRECTIVE.match(f"#{comment}")
         level.reason = (skipped[2] if skipped else comment).strip()
         if first > 1:
-            self._tally.remarks.add("a plan that does not begin at 1", f"line {line}")
+            self._tally.remarks.add("a plan that does not begin at 1", line)
 
     # Points
 
@@ -367,6 +375,7 @@ class _Reading:
             point.reason = f"{directive[1].upper()} {directive[2].strip()}".strip()
         if comment and (time := _TIME.search(comment[1])):
             point.seconds = float(time[1]) / (1000 if time[2] == "ms" else 1)
+        self._points.add()
         level.seen += 1
         number = int(found[2]) if found[2] else level.seen
         self._check(level, number, line)
@@ -376,7 +385,7 @@ class _Reading:
 
     def _check(self, level: _Level, number: int, line: int) -> None:
         if number != level.seen:
-            self._tally.remarks.add("a number is out of its order", f"line {line}")
+            self._tally.remarks.add("a number is out of its order", line)
         level.highest = max(level.highest, number)
         if number <= level.run or number in level.numbers:
             level.is_twice = True
@@ -466,7 +475,7 @@ class _Reading:
     def _fault(self, level: _Level, line: int, name: str, message: str) -> None:
         point = _Point(level, line, Outcome.ERRORED, name)
         point.reason = message
-        self._tally.remarks.add(message[:300], f"line {line}")
+        self._tally.remarks.add(message[:300], line)
         self._waiting.append(point)
 
     def _emptiness(self) -> str:

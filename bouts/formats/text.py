@@ -50,7 +50,7 @@ def single_line(text: str) -> str:
     return text if text.isprintable() else visible(text.translate(PICTURES))
 
 
-def decode(line: bytes, remarks: Remarks, place: str) -> str:
+def decode(line: bytes, remarks: Remarks, place: str | int) -> str:
     """Return a line of a log or diff as text; what cannot be kept is marked and remarked on."""
     try:
         text = line.decode()

@@ -79,7 +79,7 @@ def test_a_file_that_cannot_be_read_ends_with_one_and_loses_no_other(tmp_path: P
         (b"", "the file is empty"),
         (b'{"what": 1, "is this": {}}', "a JSON object with what, is this"),
         (b'[{"a": 1}]', "it begins like JSON"),
-        (b"<foo a='1'/>", "it begins like XML: <foo"),
+        (b"<foo a='1'/>", "XML of <foo>"),
         (b"\x00\x01\x02" * 50, "bytes that are no text"),
         (b"\x28\xb5\x2f\xfd\x00", "compressed with zstd"),
         (b"%PDF-1.7", "a PDF document"),

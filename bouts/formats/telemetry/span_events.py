@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
@@ -111,7 +111,7 @@ class _Trace:
         digest = digest_of(span)
         number = -1
         if digest.work is not Work.OTHER:
-            number = self._spool.add(orjson.dumps(asdict(digest), option=orjson.OPT_NON_STR_KEYS))
+            number = self._spool.add(orjson.dumps(digest, option=orjson.OPT_NON_STR_KEYS))
             if digest.names:
                 self._names[digest.names] += 1
         node = _Node(

@@ -181,8 +181,8 @@ def test_events_are_numbered_from_one(story: Story) -> None:
 
 # A large file costs no more memory than its largest record
 
-LARGE = 50_000_000  # bytes
-MORE_MEMORY = 64_000_000
+LARGE = 20_000_000  # bytes
+MORE_MEMORY = 24_000_000
 
 MEASURE = """
 import json, resource, sys
@@ -230,7 +230,7 @@ def _padded(record: dict[str, object]) -> bytes:
         *("gemini-cli.jsonl", "gemini-cli.json"),
     ],
 )
-def test_a_trajectory_of_50_mb_is_read_in_bounded_memory(file: str, tmp_path: Path) -> None:
+def test_a_trajectory_of_20_mb_is_read_in_bounded_memory(file: str, tmp_path: Path) -> None:
     data = (FIXTURES / file).read_bytes()
     small, large = tmp_path / "small", tmp_path / "large"
     small.write_bytes(repeated(data, 5_000_000))
