@@ -26,10 +26,11 @@ from bouts.disclosure import open_to
 from bouts.models import Challenge, ChallengeVersion, Match
 from bouts.rules import Disclosure, Severity, Stakes
 from judging.api_shapes import Breakdown, Score
-from judging.board import BEST_FIRST, Board, BoardRow, version_of
+from judging.board import BEST_FIRST, BoardRow, version_of
 from judging.breakdown import weights_of
 from judging.filters import BoardFilter, MatchFilter
 from judging.models import Scorecard, Standing, Step
+from judging.narrow import board_of
 from judging.scoring.policy import CURRENT, WEIGHED
 from judging.sight import Sight, privately, sight_of
 
@@ -236,7 +237,11 @@ class ChallengeDetail(generics.RetrieveAPIView):
 class BoardRowSerializer(serializers.Serializer):
     """A row of a board. ``rank`` is null where nothing of it is ranked, and ``reason`` says why.
 
-    ``low`` and ``high`` are how far open questions can move the total.
+    ``low`` and ``high`` are how far open questions can move the total, ``best_rank`` and
+    ``worst_rank`` how far they can move the rank. ``interval_low`` to ``interval_high`` is the
+    95% interval of the mean over challenges, and rows of one ``band`` are not told apart by
+    them: both on the board over all challenges, from five on. ``spread`` is the lowest and the
+    highest match by judge, ``findings`` counts applied ones by trigger.
     """
 
     rank = serializers.IntegerField(allow_null=True)
@@ -253,6 +258,15 @@ class BoardRowSerializer(serializers.Serializer):
     strategy = Score(source="standing.strategy")
     recovery = Score(source="standing.recovery")
     integrity = Score(source="standing.adjustment")
+    best_rank = serializers.SerializerMethodField()
+    worst_rank = serializers.SerializerMethodField()
+    band = serializers.IntegerField(source="standing.band", allow_null=True)
+    interval_low = Score(source="standing.interval_low")
+    interval_high = Score(source="standing.interval_high")
+    spread = serializers.DictField(
+        child=serializers.ListField(child=serializers.CharField()), source="standing.spread"
+    )
+    findings = serializers.DictField(child=serializers.IntegerField(), source="standing.triggers")
     status = serializers.ChoiceField(Scorecard.Status.choices, source="standing.status")
     marks = serializers.ListField(child=serializers.CharField(), source="standing.marks")
     ranked_matches = serializers.IntegerField(source="standing.ranked_matches")
@@ -260,6 +274,12 @@ class BoardRowSerializer(serializers.Serializer):
 
     def get_reason(self, row: BoardRow) -> str | None:
         return row.reason or None
+
+    def get_best_rank(self, row: BoardRow) -> int | None:
+        return row.reach[0] if row.reach else None
+
+    def get_worst_rank(self, row: BoardRow) -> int | None:
+        return row.reach[1] if row.reach else None
 
 
 class BoardList(generics.ListAPIView):
@@ -271,7 +291,8 @@ class BoardList(generics.ListAPIView):
 
     def list(self, request: Request, slug: str | None = None) -> Response:
         number = request.query_params.get("version", "")
-        board = Board(version_of(slug, number) if slug else None, request.user)
+        version = version_of(slug, number) if slug else None
+        board = board_of(version, request.user, request.query_params)
         rows = self.filter_queryset(board.rows)
         order = request.query_params.get("order") or BEST_FIRST
         page = self.paginate_queryset(board.in_order(rows, order))

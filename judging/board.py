@@ -9,13 +9,14 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import overload
 
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, F, Max, Min, Q, QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from bouts.disclosure import dark_to
 from bouts.models import ChallengeVersion, Match, User
 from judging import standings
+from judging.charts.spread import SpreadBar, spread_bar
 from judging.models import Scorecard, Standing
 
 # What a board can be ordered by, and the columns that hold it.
@@ -40,11 +41,21 @@ class BoardRow:
     is_tied: bool  # others share the rank
     is_tied_to_next: bool  # the row below is one of them
     reason: str = ""  # why there is no rank
+    # The best and the worst rank that open cases can move it to; None where nothing can.
+    reach: tuple[int, int] | None = None
 
     @property
     def rank_text(self) -> str:
         """``4=`` where others share the rank."""
         return "" if self.rank is None else f"{self.rank}{'=' * self.is_tied}"
+
+    @property
+    def judges(self) -> list[tuple[Decimal | None, SpreadBar | None]]:
+        """The mean of each judge, and the spread of the matches behind it."""
+        return [
+            (getattr(self.standing, judge), spread_bar(self.standing.spread.get(judge)))
+            for judge in standings.JUDGES
+        ]
 
 
 def version_of(slug: str, number: str = "") -> ChallengeVersion:
@@ -111,6 +122,10 @@ class Board:
     def ranked(self) -> QuerySet[Standing]:
         return self.rows.filter(self._has_rank)
 
+    @property
+    def ranked_count(self) -> int:
+        return self.ranked.count()
+
     @cached_property
     def needed(self) -> int:
         """From how many challenges on an agent has a rank here."""
@@ -120,7 +135,7 @@ class Board:
     def _has_rank(self) -> Q:
         return Q(value__isnull=False, challenges__gte=self.needed)
 
-    def in_order(self, rows: QuerySet[Standing], order: str = BEST_FIRST) -> InOrder:
+    def in_order(self, rows: QuerySet[Standing], order: str = BEST_FIRST) -> Sequence[Standing]:
         """Order some of its rows by a column of `COLUMNS`, a minus for the highest first.
 
         Nothing known comes last in both directions, and so do rows without a rank.
@@ -137,6 +152,7 @@ class Board:
         """Give some of its rows their ranks, in two queries however many they are."""
         rows = list(rows)
         has_rank = [row.value is not None and row.challenges >= self.needed for row in rows]
+        reaches = self._reaches([row for row, has in zip(rows, has_rank, strict=True) if has])
         places = self._places({row.rounded for row, has in zip(rows, has_rank, strict=True) if has})
         found = [
             places[row.rounded] if has else None for row, has in zip(rows, has_rank, strict=True)
@@ -148,9 +164,70 @@ class Board:
                 is_tied=place is not None and place.sharers > 1,
                 is_tied_to_next=place is not None and place is below,
                 reason="" if place else why_unranked(row, self.needed),
+                reach=reaches.get(row.pk),
             )
             for row, place, below in zip_longest(rows, found, found[1:])
         ]
+
+    def _reaches(self, rows: Sequence[Standing]) -> dict[int, tuple[int, int]]:
+        """Return how far open cases can move those of some ranked rows that they can move.
+
+        At best a row's cases all end well and those of all others badly, at worst the other
+        way round. What is held off the board meanwhile is not counted: nobody knows where it
+        would return to.
+        """
+        moving = [row for row in rows if row.low != row.high]
+        if not moving:
+            return {}
+        counts = {}
+        for row in moving:
+            others = ~Q(pk=row.pk)
+            counts[f"best_{row.pk}"] = Count("pk", filter=others & Q(low__gt=row.high))
+            counts[f"worst_{row.pk}"] = Count("pk", filter=others & Q(high__gt=row.low))
+        found = self.ranked.order_by().aggregate(**counts)
+        return {
+            row.pk: (found[f"best_{row.pk}"] + 1, found[f"worst_{row.pk}"] + 1) for row in moving
+        }
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anything on it can still change: a row, or a match that is held off it."""
+        unsettled = [Scorecard.Status.PENDING, Scorecard.Status.PROVISIONAL]
+        return self.rows.filter(status__in=unsettled).exists()
+
+    @property
+    def awaits_bands(self) -> bool:
+        """Whether scores have changed since tie bands were settled last."""
+        return self.version is None and standings.awaiting_bands().exists()
+
+    def within_models(self) -> list[ModelSpread]:
+        """Return how far apart ranked agents on one base model are, by each judge.
+
+        Only models with two agents or more; the widest apart first.
+        """
+        bounds = {
+            f"{end.__name__.lower()}_{column}": end(column)
+            for column in ("total", *standings.JUDGES)
+            for end in (Min, Max)
+        }
+        rows = (
+            self.ranked.order_by()
+            .values("agent__base_model")
+            .annotate(agents=Count("pk"), **bounds)
+            .filter(agents__gt=1)
+        )
+        spreads = [
+            ModelSpread(
+                model=row["agent__base_model"],
+                agents=row["agents"],
+                figures=tuple(
+                    Span.between(row[f"min_{column}"], row[f"max_{column}"])
+                    for column in ("total", *standings.JUDGES)
+                ),
+            )
+            for row in rows
+        ]
+        return sorted(spreads, key=lambda one: (-(one.figures[0].gap or 0), one.model))
 
     def _places(self, values: set[Decimal]) -> dict[Decimal, Place]:
         """Return the place of each value, and of those between."""
@@ -165,6 +242,31 @@ class Board:
             places[value] = Place(rank, sharers)
             rank += sharers
         return places
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """From the lowest to the highest of some agents; None where none of them has a score."""
+
+    low: Decimal | None
+    high: Decimal | None
+    gap: Decimal | None
+    bar: SpreadBar | None
+
+    @classmethod
+    def between(cls, low: Decimal | None, high: Decimal | None) -> Span:
+        if low is None or high is None:
+            return cls(None, None, None, None)
+        return cls(low, high, high - low, spread_bar((low, high)))
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSpread:
+    """How far apart the agents on one base model are: overall, and by each judge."""
+
+    model: str
+    agents: int
+    figures: tuple[Span, ...]
 
 
 @dataclass(frozen=True, slots=True)

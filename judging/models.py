@@ -365,6 +365,15 @@ class Standing(models.Model):
     strategy = models.DecimalField(max_digits=7, decimal_places=2, null=True)
     recovery = models.DecimalField(max_digits=7, decimal_places=2, null=True)
     adjustment = models.DecimalField(max_digits=7, decimal_places=2, null=True)
+    # By judge the lowest and the highest of the ranked matches, as text: {"process": ["60.00", ...]}.
+    spread = models.JSONField(default=dict)
+    # Applied findings of the ranked matches, by trigger: {"reward_hacking": 2}.
+    triggers = models.JSONField(default=dict)
+    # Overall only, and from some challenges on; see `judging.scoring.bootstrap`.
+    interval_low = models.DecimalField(max_digits=7, decimal_places=2, null=True)
+    interval_high = models.DecimalField(max_digits=7, decimal_places=2, null=True)
+    band = models.PositiveIntegerField(null=True)
+    awaits_band = models.BooleanField(default=False)  # its figures changed since bands were settled
     status = models.CharField(max_length=12)  # of the row: provisional where one match is
     marks = ArrayField(models.CharField(max_length=20), default=list)
     updated_at = models.DateTimeField(auto_now=True)
@@ -384,6 +393,9 @@ class Standing(models.Model):
                 models.F("value").desc(nulls_last=True),
                 "id",
                 name="standings_in_order",
+            ),
+            models.Index(
+                fields=["agent"], condition=Q(awaits_band=True), name="standings_without_band"
             ),
         ]
 

@@ -6,7 +6,7 @@ compares. Means are exact until they are stored.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -18,7 +18,8 @@ from django.utils import timezone
 
 from bouts.fields import as_decimal
 from bouts.models import Bundle, Challenge, ChallengeVersion, Match
-from judging.models import Scorecard, Standing
+from judging.models import Finding, Scorecard, Standing
+from judging.scoring import bootstrap
 from judging.scoring.exact import clamp, mean, rounded
 from judging.scoring.policy import CURRENT
 
@@ -28,18 +29,19 @@ JUDGES = ("objective", "process", "strategy", "recovery")
 ROW_MARKS = ("flagged", "reduced", "reduced_evidence")
 OFF_BOARD = ("held", "incomplete")
 
-STANDINGS_LOCK = 20261  # the first key of the advisory lock; any number that is ours
+STANDINGS_LOCK = 20261  # the first keys of the advisory locks; any numbers that are ours
+BANDS_LOCK = 20262
 
 # Of a scorecard what a row is made of: not the breakdown, which is long.
 CARD_FIELDS = (
-    "match__exclusion", "challenge_version__challenge", "challenge_version__is_live",
+    "match__agent", "match__exclusion", "bundle", "challenge_version__challenge", "challenge_version__is_live",
     "status", "marks", "value", "low", "high", "adjustment", *JUDGES,
 )  # fmt: skip
 
 FIGURES = ("value", "total", "low", "high", "adjustment", *JUDGES)
 WRITTEN = (
     "challenge", "matches", "ranked_matches", "challenges", "status", "marks", "rounded",
-    "updated_at", *FIGURES,
+    "spread", "triggers", "interval_low", "interval_high", "awaits_band", "updated_at", *FIGURES,
 )  # fmt: skip
 
 
@@ -49,21 +51,19 @@ def refresh(agent_id: int) -> None:
     # One writer an agent: two of its matches may finish at the same moment.
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [STANDINGS_LOCK, agent_id])
-    cards = (
-        Scorecard.objects.live()
-        .filter(match__agent=agent_id)
-        .select_related("match", "challenge_version")
-        .only(*CARD_FIELDS)
-    )
-    by_version: dict[ChallengeVersion | None, list[Scorecard]] = defaultdict(list)
-    for card in cards:
-        by_version[card.challenge_version].append(card)
-    rows = {version: _row(here) for version, here in by_version.items()}
-    if overall := _overall([here for version, here in by_version.items() if version.is_live]):
-        rows[None] = overall
+    cards = cards_for_rows().filter(match__agent=agent_id)
+    rows = rows_of(cards, triggers_of(cards))
+    old = Standing.objects.filter(agent=agent_id, challenge_version=None)
+    had_band = old.filter(band__isnull=False).exists()
+    if None in rows:
+        rows[None]["awaits_band"] = had_band or rows[None]["interval_low"] is not None
     kept = Q(challenge_version__in=[version for version in rows if version])
     if None in rows:
         kept |= Q(challenge_version=None)
+    elif had_band:
+        # Whatever was in its band has to be looked at again: one row that waits is enough.
+        others = Standing.objects.filter(band__isnull=False).exclude(agent=agent_id)
+        others.filter(pk__in=others.values("pk")[:1]).update(awaits_band=True)
     Standing.objects.filter(~kept, agent=agent_id).delete()
     Standing.objects.bulk_create(
         [
@@ -82,7 +82,47 @@ def refresh(agent_id: int) -> None:
     )
 
 
-def _row(cards: Sequence[Scorecard]) -> dict[str, Any]:
+def cards_for_rows() -> QuerySet[Scorecard]:
+    """Return live scorecards with what rows are made of, and no more."""
+    return (
+        Scorecard.objects.live()
+        .select_related("match", "challenge_version")
+        .only(*CARD_FIELDS)
+        .order_by("pk")
+    )
+
+
+Triggers = Mapping[int, Sequence[str]]
+
+
+def triggers_of(cards: QuerySet[Scorecard]) -> Triggers:
+    """Return the triggers of the applied findings by bundle: all that other teams may know."""
+    found: dict[int, list[str]] = defaultdict(list)
+    applied = Finding.objects.filter(
+        is_live=True, status=Finding.Status.APPLIED, bundle__in=cards.order_by().values("bundle")
+    )
+    for bundle, trigger in applied.order_by("trigger").values_list("bundle", "trigger"):
+        found[bundle].append(trigger)
+    return found
+
+
+def rows_of(
+    cards: Iterable[Scorecard], triggers: Triggers
+) -> dict[ChallengeVersion | None, dict[str, Any]]:
+    """Return the rows of one agent's scorecards: by challenge version, and overall under None."""
+    by_version: dict[ChallengeVersion, list[Scorecard]] = defaultdict(list)
+    for card in cards:
+        by_version[card.challenge_version].append(card)
+    rows: dict[ChallengeVersion | None, dict[str, Any]] = {
+        version: _row(here, triggers) for version, here in by_version.items()
+    }
+    live = {version: here for version, here in by_version.items() if version.is_live}
+    if overall := _overall(live, triggers):
+        rows[None] = overall
+    return rows
+
+
+def _row(cards: Sequence[Scorecard], triggers: Triggers) -> dict[str, Any]:
     """Return the row of one agent's scorecards on one challenge."""
     ranked = _ranked(cards)
     return {
@@ -91,20 +131,49 @@ def _row(cards: Sequence[Scorecard]) -> dict[str, Any]:
         "challenges": 1,
         "status": _status(ranked or cards),
         "marks": _marks(cards, ranked),
+        "spread": _spread(ranked),
+        "triggers": dict(
+            sorted(
+                Counter(one for card in ranked for one in triggers.get(card.bundle_id, ())).items()
+            )
+        ),
+        "interval_low": None,
+        "interval_high": None,
+        "awaits_band": False,
         **_figures(_means(ranked)),
     }
 
 
-def _overall(by_challenge: Sequence[Sequence[Scorecard]]) -> dict[str, Any] | None:
+def _spread(ranked: Sequence[Scorecard]) -> dict[str, list[str]]:
+    """Return the lowest and the highest score by judge; of one match there is no spread."""
+    spread = {}
+    for judge in JUDGES:
+        known = [score for card in ranked if (score := getattr(card, judge)) is not None]
+        if len(known) > 1:
+            spread[judge] = [str(rounded(min(known))), str(rounded(max(known)))]
+    return spread
+
+
+def _overall(
+    by_version: Mapping[ChallengeVersion, Sequence[Scorecard]], triggers: Triggers
+) -> dict[str, Any] | None:
     """Return the row over all challenges: the mean of the means on their live versions."""
-    cards = [card for here in by_challenge for card in here]
+    cards = [card for here in by_version.values() for card in here]
     if not cards:
         return None
-    means = [_means(_ranked(here)) for here in by_challenge]
-    figures = {name: _mean(here[name] for here in means) for name in FIGURES}
+    means = {version: _means(_ranked(here)) for version, here in by_version.items()}
+    figures = {name: _mean(here[name] for here in means.values()) for name in FIGURES}
+    scores = {
+        str(version.challenge_id): here["value"]
+        for version, here in means.items()
+        if here["value"] is not None
+    }
+    sure = bootstrap.interval(scores)
     return {
-        **_row(cards),
-        "challenges": sum(here["value"] is not None for here in means),
+        **_row(cards, triggers),
+        "challenges": len(scores),
+        "interval_low": sure and rounded(sure.low),
+        "interval_high": sure and rounded(sure.high),
         **_figures(figures),
     }
 
@@ -195,12 +264,69 @@ def rank_with(bundle: Bundle, value: Fraction | None) -> tuple[int | None, int]:
     return rank_of(rounded(average), others), others.count() + 1
 
 
+def newest_ranked(matches: QuerySet[Match], agents: Sequence[int], challenge: str) -> list[str]:
+    """Return the newest ranked match of each agent on a challenge, of those that may be seen.
+
+    Without a challenge it is the one on which most of the agents have such a match.
+    """
+    cards = Scorecard.objects.live().filter(
+        match__in=matches, match__agent__in=agents, match__exclusion="", value__isnull=False
+    )
+    if challenge:
+        cards = cards.filter(match__challenge__slug=challenge)
+    newest: dict[str, dict[int, str]] = defaultdict(dict)
+    for slug, agent, match, marks in cards.order_by("-match__created_at").values_list(
+        "match__challenge__slug", "match__agent", "match__slug", "marks"
+    ):
+        if not set(marks) & set(OFF_BOARD):
+            newest[slug].setdefault(agent, match)
+    found = max(newest.values(), key=len, default={})
+    return [found[agent] for agent in agents if agent in found]
+
+
+@transaction.atomic
+def settle_bands() -> bool:
+    """Write the tie bands of the overall board anew where a row of it changed; say whether.
+
+    One row can move the bands of all below it, so this is no part of `refresh`: the sweep does
+    it, and until then the page says that newer scores are still to be settled.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [BANDS_LOCK, 0])
+    if not awaiting_bands().exists():
+        return False
+    overall = Standing.objects.filter(challenge_version=None)
+    rows = list(overall.filter(value__isnull=False).order_by("-value", "pk"))
+    scores: dict[int, dict[str, Fraction]] = defaultdict(dict)
+    on_challenges = Standing.objects.filter(challenge_version__is_live=True, value__isnull=False)
+    for agent, challenge, value in on_challenges.values_list("agent", "challenge", "value"):
+        scores[agent][str(challenge)] = Fraction(value)
+    bands = bootstrap.bands([scores[row.agent_id] for row in rows])
+    unranked = overall.filter(value=None)
+    unranked.filter(Q(awaits_band=True) | Q(band__isnull=False)).update(
+        band=None, awaits_band=False
+    )
+    for row, band in zip(rows, bands, strict=True):
+        if row.awaits_band or row.band != band:
+            # A row that changed meanwhile goes on waiting.
+            overall.filter(pk=row.pk, updated_at=row.updated_at).update(
+                band=band, awaits_band=False
+            )
+    return True
+
+
+def awaiting_bands() -> QuerySet[Standing]:
+    """Return the rows whose figures changed since tie bands were settled last."""
+    return Standing.objects.filter(awaits_band=True)
+
+
 def recount() -> None:
     """Write every row anew from the scorecards."""
     agents = set(Scorecard.objects.live().values_list("match__agent", flat=True))
     Standing.objects.exclude(agent__in=agents).delete()
     for agent_id in sorted(agents):
         refresh(agent_id)
+    settle_bands()
 
 
 def refresh_overall(challenge: Challenge) -> None:

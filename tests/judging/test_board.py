@@ -357,9 +357,8 @@ def mean_of(pairs: Sequence[tuple[Fraction, Fraction]]) -> tuple[Decimal | None,
 
 
 def two_places(value: Fraction) -> Decimal:
-    """Round half away from zero."""
-    hundredths = (abs(value) * 100 + Fraction(1, 2)).__floor__()
-    return Decimal(hundredths if value >= 0 else -hundredths) / 100
+    """Round half up, as the rule book says: towards the greater, below zero too."""
+    return Decimal((value * 100 + Fraction(1, 2)).__floor__()) / 100
 
 
 def places(value: Fraction, number: int) -> Decimal:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from bouts.models import Challenge, Match, User
+from bouts.models import Challenge, ChallengeVersion, Match, User
 from judging import actions, standings
 from judging.models import Standing
 from tests import matches
+from tests.judging.cards import make_agent, make_version, record
 from tests.matches import judge
 
 pytestmark = pytest.mark.django_db
@@ -113,3 +116,71 @@ def test_overall_needs_three_challenges_or_all_where_there_are_fewer(tmp_path: P
         Match.objects.create(slug=slug, challenge=challenge, agent=row("Heron").agent)
     assert standings.challenges_needed() == 3
     assert not standings.ranked_rows(None).exists()
+
+
+# Spread, triggers, intervals and bands
+
+
+def test_the_spread_is_that_of_the_ranked_matches_and_of_one_match_there_is_none() -> None:
+    version, heron = make_version(), make_agent()
+    record(heron, version, 50, objective=Fraction(40), process=None)
+    assert row("Heron").spread == {}
+    record(heron, version, 60, objective=Fraction(85, 2), process=Fraction(70))
+    record(heron, version, 10, objective=Fraction(1), marks=["incomplete"])
+    assert row("Heron").spread == {"objective": ["40.00", "42.50"]}
+
+
+def test_applied_findings_stand_on_the_row_and_proposed_ones_do_not(
+    tmp_path: Path, reviewer: User
+) -> None:
+    findings = [
+        matches.found("reward_hacking", "final.diff", "diff:refunds.py:1"),
+        matches.found("process_abuse", "final.diff", "diff:refunds.py:1"),
+    ]
+    play(tmp_path, "Heron", "m-1", findings=findings)
+    assert row("Heron").triggers == {}
+    bundle = Match.objects.get().bundles.get()
+    key = bundle.findings.get(trigger="reward_hacking").key
+    actions.decide_finding(bundle, key, status="applied", by=reviewer, reason="it is")
+    assert row("Heron").triggers == {"reward_hacking": 1}
+
+
+def fight(name: str, scores: Sequence[int]) -> None:
+    for number, score in enumerate(scores):
+        version = ChallengeVersion.objects.filter(challenge__slug=f"c-{number}").first()
+        record(make_agent(name), version or make_version(f"c-{number}"), score)
+
+
+def test_an_interval_needs_five_challenges() -> None:
+    fight("Heron", [50, 60, 70, 80])
+    assert row("Heron", overall=True).interval_low is None
+    fight("Wren", [50, 60, 70, 80, 90])
+    wren = row("Wren", overall=True)
+    assert 50 < wren.interval_low < wren.total < wren.interval_high < 90
+
+
+def test_what_the_challenges_do_not_tell_apart_shares_a_band() -> None:
+    """Wren leads Heron by noise; both lead Kite on every challenge."""
+    fight("Wren", [50, 71, 60, 82, 70, 91])
+    fight("Heron", [55, 66, 65, 76, 75, 86])
+    fight("Kite", [10, 20, 20, 30, 30, 40])
+    assert standings.awaiting_bands().exists()
+    assert standings.settle_bands()
+    assert not standings.awaiting_bands().exists()
+    bands = {name: row(name, overall=True).band for name in ("Wren", "Heron", "Kite")}
+    assert bands == {"Wren": 1, "Heron": 1, "Kite": 2}
+    assert not standings.settle_bands()  # nothing changed since
+
+
+def test_bands_follow_every_change_as_a_recount_would(operator: User) -> None:
+    fight("Wren", [50, 71, 60, 82, 70, 91])
+    fight("Heron", [55, 66, 65, 76, 75, 86])
+    standings.settle_bands()
+    for match in Match.objects.filter(agent__name="Wren"):
+        actions.exclude_match(match, "excluded", by=operator, reason="asked")
+    standings.settle_bands()
+    assert row("Wren", overall=True).band is None
+    assert row("Heron", overall=True).band == 1
+    settled = rows()
+    standings.recount()
+    assert rows() == settled
