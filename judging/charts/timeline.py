@@ -170,19 +170,19 @@ class _Place:
 
     def ticks(self) -> Iterable[tuple[str, str]]:
         if not self.has_clock:
-            steps = _steps(self.length)
+            steps = steps_of(self.length)
             for value in steps:
                 at = min(int(value), len(self._events) - 1) if self._events else 0
                 label = f"#{self._events[at].seq}" if self._events else ""
                 yield percent(LEFT + WIDTH * value / self.length), label
             return
         unit, name = (60.0, "min") if self.length >= 120 else (1.0, "s")
-        for value in _steps(self.length / unit):
+        for value in steps_of(self.length / unit):
             label = f"{trimmed(value)} {name}" if not value else trimmed(value)
             yield percent(LEFT + WIDTH * value * unit / self.length), label
 
 
-def _steps(length: float) -> list[float]:
+def steps_of(length: float) -> list[float]:
     """Return round values from 0 to a length, some eight of them."""
     raw = length / 8
     scale = 10 ** math.floor(math.log10(raw)) if raw > 0 else 1

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 
 from django import template
 
 from bouts.evidence import EventPlace, JsonPlace, LinesPlace
+from bouts.templatetags.bouts import score
+from judging.scoring.exact import rounded, score_text
 from judging.showing import inert as showing
 from judging.showing import words
 from judging.showing.addresses import Addresses
+from judging.sight import Sight
 from judging.spending import dollars
 
 register = template.Library()
@@ -39,6 +43,12 @@ def counted(counts: Mapping[str, int]) -> list[str]:
     return [f"{name.replace('_', ' ')} {count:,}" for name, count in most_first]
 
 
+@register.filter
+def exact_score(value: Fraction | None) -> str:
+    """An exact score as it is shown: two places, or "n/a"."""
+    return score(score_text(value))
+
+
 @register.simple_tag
 def evidence_place(addresses: Addresses, digest: str, seq: int) -> str:
     """The address of an event of a telemetry file."""
@@ -55,6 +65,18 @@ def evidence_record(addresses: Addresses, digest: str, pointer: str) -> str:
 def evidence_lines(addresses: Addresses, digest: str, lines: tuple[int, int]) -> str:
     """The address of some lines of a file."""
     return addresses.place(digest, LinesPlace(*lines))
+
+
+@register.filter
+def ratio(value: Fraction | None, places: int = 4) -> str:
+    """A rate or a coefficient; one that the data do not define is "undefined", never 0 or 1."""
+    return "undefined" if value is None else score(rounded(value, places), places)
+
+
+@register.simple_tag
+def lane_event(sight: Sight, seq: int) -> str:
+    """The address of an event in the timeline of a match that is compared."""
+    return f"{sight.pages.tab('timeline_detail', at=seq)}#e-{seq}"
 
 
 @register.simple_tag
