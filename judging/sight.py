@@ -114,7 +114,7 @@ def _columns(match: str, version: str) -> list[Any]:
     ]
 
 
-def _is(condition: Q) -> Any:
+def is_(condition: Q) -> Any:
     return ExpressionWrapper(condition, BooleanField())
 
 
@@ -147,9 +147,9 @@ def _questions(user: User, match: str) -> tuple[Any, Any, Any]:
     Whether the panel is in question, whether this person must come to it blind, and the
     review that its team asked for.
     """
-    is_dark = _is(dark_to(user, match)) if user.is_reviewer else Value(False)
+    is_dark = is_(dark_to(user, match)) if user.is_reviewer else Value(False)
     review = next((find(match) for find in reviews), Value(None))
-    return _is(contested(match)), is_dark, review
+    return is_(contested(match)), is_dark, review
 
 
 @dataclass(frozen=True)

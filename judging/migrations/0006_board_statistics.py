@@ -7,7 +7,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('bouts', '0002_initial'),
-        ('judging', '0004_rests_on'),
+        ('judging', '0005_fingerprints'),
     ]
 
     operations = [
