@@ -15,6 +15,14 @@ from bouts.htmx import render_page
 from bouts.models import Challenge
 from bouts.rules import Disclosure, Severity, Suite
 from judging.breakdown import weights_of
+from judging.challenge_figures import (
+    FEWEST_MATCHES,
+    FEWEST_TEAMS,
+    FEWEST_TO_TELL,
+    NEWEST,
+    figures_of,
+    shown_tests,
+)
 from judging.scoring.policy import CURRENT, WEIGHED
 from judging.showing import words
 from judging.showing.markdown import rendered
@@ -42,6 +50,17 @@ def challenge_detail(request: HttpRequest, slug: str) -> HttpResponse:
         "suites": _suites(spec),
         # Where hidden tests lie and what an agent is to see through is for ops alone.
         "shows_traps": request.user.is_operator,
+    }
+    figures = figures_of(live, {test.id: test.severity or "" for test in spec.tests})
+    context |= {
+        "figures": figures,
+        # Staff may know whose figures they are; other teams only where nobody can tell.
+        "shows_figures": request.user.is_operator or figures.is_open,
+        "tests": shown_tests(figures, hidden=request.user.is_operator),
+        "fewest_matches": FEWEST_MATCHES,
+        "fewest_teams": FEWEST_TEAMS,
+        "fewest_to_tell": FEWEST_TO_TELL,
+        "newest": NEWEST,
     }
     if disclosure is not Disclosure.CLOSED or request.user.is_operator:
         context["categories"] = _categories(spec)
