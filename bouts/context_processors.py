@@ -7,6 +7,7 @@ from functools import cache
 
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils import timezone
 
 from bouts.models import User
 
@@ -45,18 +46,20 @@ DOORS = (
 
 
 def masthead(request: HttpRequest) -> dict[str, object]:
-    """Return the main menu as (label, address, whether it holds this page)."""
+    """Return the main menu as (label, address, whether it holds this page), and the time zone."""
+    zone = timezone.get_current_timezone_name()
     # A request that was refused at the door, such as one for another host, has no user yet.
     user = getattr(request, "user", None)
     if user is None or not user.is_authenticated:
-        return {"doors": []}
+        return {"doors": [], "zone": zone}
     doors = doors_for(user.role)
     depths = {label: depth_of(request.path, addresses) for label, addresses in doors}
     here = max(depths, key=depths.__getitem__)
     return {
+        "zone": zone,
         "doors": [
             (label, addresses[0], label == here and depths[label] > 0) for label, addresses in doors
-        ]
+        ],
     }
 
 

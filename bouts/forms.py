@@ -10,6 +10,7 @@ from django.contrib.auth import password_validation
 from django.core.exceptions import ValidationError
 from django.utils.text import slugify
 
+from bouts import zones
 from bouts.models import Team, User
 from bouts.models.people import check_username
 
@@ -204,3 +205,16 @@ class AuditFilter(forms.Form):
     action = forms.CharField(label="Action starts with", max_length=60, required=False)
     person = forms.CharField(label="Who", max_length=60, required=False)
     before = forms.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
+
+
+class TimeZoneForm(forms.Form):
+    """In which zone a person reads times."""
+
+    time_zone = forms.ChoiceField(
+        label="Time zone",
+        required=False,
+        choices=lambda: [("", "As the browser says"), *((name, name) for name in zones.names())],
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs, label_suffix="")

@@ -7,10 +7,12 @@ from django.views.generic import RedirectView
 
 from judging.views import (
     access_list,
+    agent_detail,
     artifact_list,
     calls,
     challenge_detail,
     challenge_list,
+    compare,
     deliverable_list,
     diff_detail,
     evidence_detail,
@@ -24,6 +26,7 @@ from judging.views import (
     ops,
     scan_list,
     scorecard_detail,
+    search,
     test_list,
     timeline_detail,
     uploads,
@@ -55,15 +58,40 @@ class Digest:
         return value
 
 
+class FileKind:
+    """What a page is to be had as; see `judging.exports`."""
+
+    regex = "csv|json"
+
+    def to_python(self, value: str) -> str:
+        return value
+
+    def to_url(self, value: str) -> str:
+        return value
+
+
 register_converter(MatchId, "match")
 register_converter(Digest, "digest")
+register_converter(FileKind, "file")
 
 app_name = "judging"
 urlpatterns = [
     path("challenges/", challenge_list.challenge_list, name="challenge_list"),
     path("challenges/<slug:slug>/", challenge_detail.challenge_detail, name="challenge_detail"),
     path("matches/", match_list.match_list, name="match_list"),
+    path("matches.<file:kind>", match_list.match_list, name="match_file"),
+    path("agents/<int:agent_id>/", agent_detail.agent_detail, name="agent_detail"),
+    path("agents/<int:agent_id>.<file:kind>", agent_detail.agent_detail, name="agent_file"),
+    path("search/", search.search, name="search"),
+    path("compare/", compare.compare, name="compare"),
+    path("compare.<file:kind>", compare.compare, name="compare_file"),
     path("leaderboard/", leaderboard.leaderboard, name="leaderboard"),
+    path("leaderboard.<file:kind>", leaderboard.leaderboard, name="leaderboard_file"),
+    path(
+        "leaderboard/<slug:slug>.<file:kind>",
+        leaderboard.leaderboard,
+        name="challenge_leaderboard_file",
+    ),
     path("leaderboard/<slug:slug>/", leaderboard.leaderboard, name="challenge_leaderboard"),
     path("matches/<match:slug>/", match_detail.match_detail, name="match_detail"),
     path("matches/<match:slug>/progress/", match_detail.match_progress, name="match_progress"),

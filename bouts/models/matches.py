@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import uuid
 
+from django.contrib.postgres.indexes import OpClass
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Upper
 from django.urls import reverse
 
 from bouts.models.challenges import Challenge, ChallengeVersion
@@ -24,6 +26,10 @@ class Agent(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["team", "name", "version"], name="one_agent_version"),
+        ]
+        indexes = [
+            # For what begins with a text, whatever its case.
+            models.Index(OpClass(Upper("name"), "text_pattern_ops"), name="agents_by_name"),
         ]
 
     def __str__(self) -> str:
@@ -68,6 +74,7 @@ class Match(models.Model):
         indexes = [
             models.Index(fields=["agent", "challenge"]),
             models.Index(fields=["-created_at", "-id"], name="newest_matches"),
+            models.Index(OpClass(Upper("slug"), "text_pattern_ops"), name="matches_by_slug"),
             models.Index(fields=["agent"], condition=Q(is_sample=True), name="sample_matches"),
         ]
 

@@ -98,6 +98,7 @@ class User(AbstractUser):
     role = models.CharField(max_length=12, choices=Role, default=Role.COMPETITOR)
     teams = models.ManyToManyField(Team, through="Membership", related_name="members")
     uses_keys = models.BooleanField(default=True)  # whether single keys do things on pages
+    time_zone = models.CharField(max_length=60, blank=True)  # empty: as the browser says
 
     objects = UserManager()
 

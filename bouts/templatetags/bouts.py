@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 
 from django import template
+from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -85,7 +86,7 @@ def na(reason: str | None = None) -> SafeString:
 def _moment(value: datetime | str | None) -> datetime | None:
     if isinstance(value, str):
         value = parse_datetime(value)
-    return value.astimezone(UTC) if value is not None else None
+    return timezone.localtime(value) if value is not None else None
 
 
 def _day(moment: date) -> str:
@@ -96,21 +97,29 @@ def _clock(moment: datetime) -> str:
     return f"{moment:%H:%M}"
 
 
+def _zone(moment: datetime) -> str:
+    """``UTC``, ``CET``; a zone without a name of its own is told by its offset, ``UTC+03``."""
+    name = moment.tzname() or ""
+    return f"UTC{name}" if name[:1] in {"+", "-"} else name
+
+
 @register.filter
 def when(value: datetime | str | None, form: str = "") -> str:
     """``12 Mar 2026, 14:02 UTC`` in a time element; without the year where form is ``short``.
 
-    Takes an aware datetime or its ISO form, as JSON fields hold it.
+    In the visitor's zone (`bouts.zones`), with the zone. Takes an aware datetime or its ISO
+    form, as JSON fields hold it.
     """
     moment = _moment(value)
     if moment is None:
         return NOT_AVAILABLE
     day = f"{moment.day} {moment:%b}" if form == "short" else _day(moment)
     return format_html(
-        '<time datetime="{}">{}, {} UTC</time>',
-        moment.isoformat(timespec="seconds"),
+        '<time datetime="{}">{}, {} {}</time>',
+        moment.astimezone(UTC).isoformat(timespec="seconds"),
         day,
         _clock(moment),
+        _zone(moment),
     )
 
 
@@ -120,13 +129,14 @@ def time_span(start: datetime | str, end: datetime | str) -> SafeString:
     first, last = _moment(start), _moment(end)
     day = "" if first.date() == last.date() else f"{_day(last)}, "
     return format_html(
-        '<time datetime="{}">{}, {}</time>–<time datetime="{}">{}{} UTC</time>',
-        first.isoformat(timespec="seconds"),
+        '<time datetime="{}">{}, {}</time>–<time datetime="{}">{}{} {}</time>',
+        first.astimezone(UTC).isoformat(timespec="seconds"),
         _day(first),
         _clock(first),
-        last.isoformat(timespec="seconds"),
+        last.astimezone(UTC).isoformat(timespec="seconds"),
         day,
         _clock(last),
+        _zone(last),
     )
 
 

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 
 from bouts.actions import people
 from bouts.actions.sign_in import TooManyTries, WrongPassword, check_password
-from bouts.forms import ChangePasswordForm, TokenForm
+from bouts.forms import ChangePasswordForm, TimeZoneForm, TokenForm
 from bouts.htmx import render_page
 from bouts.models import ApiToken
 from bouts.visitors import client_address, safe_next
@@ -41,8 +41,22 @@ def account(request: HttpRequest) -> HttpResponse:
         "made": made,
         "tokens": request.user.api_tokens.all(),
         "teams": request.user.teams.all(),
+        "zone_form": TimeZoneForm({"time_zone": request.user.time_zone}),
     }
     return render_page(request, "bouts/account.html", context, status=status)
+
+
+@require_POST
+def time_zone_change(request: HttpRequest) -> HttpResponse:
+    """Take a zone that is on the list; anything else is no choice of the form's."""
+    form = TimeZoneForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "There is no such time zone.")
+        return redirect("bouts:account")
+    request.user.time_zone = form.cleaned_data["time_zone"]
+    request.user.save(update_fields=["time_zone"])
+    messages.success(request, "Times are shown in that zone from now on.")
+    return redirect("bouts:account")
 
 
 @require_POST

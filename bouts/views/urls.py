@@ -28,6 +28,7 @@ urlpatterns = [
     # one's own account
     path("account/", account.account, name="account"),
     path("account/password/", account.password_change, name="password_change"),
+    path("account/time-zone/", account.time_zone_change, name="time_zone_change"),
     path("account/tokens/<int:token_id>/revoke/", account.token_revoke, name="token_revoke"),
     # links that open once
     path("welcome/<str:secret>/", invitations.invitation_accept, name="invitation_accept"),

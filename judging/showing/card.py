@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.cache import cache
 from django.db.models import Max
 from django.template.loader import render_to_string
+from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 
 from judging.judges.base import digest_of
@@ -30,7 +31,8 @@ RULING_SEAT = "ruling"
 def card_html(sight: Sight) -> SafeString:
     """Return the card as HTML, from the cache where it has been made for this audience.
 
-    Nothing of the viewer is in it: only the scorecard, the gate's key and whether it is live.
+    Nothing of the viewer is in it but their time zone: only the scorecard, the gate's key and
+    whether it is live.
     """
     key = card_key(sight)
     html = None if settings.DEBUG else cache.get(key)
@@ -44,7 +46,8 @@ def card_key(sight: Sight) -> str:
     """Return what tells one rendered card from another."""
     head = sight.head
     looks = f"{sight.looking_as or '-'}:{'live' if sight.is_live else 'fixed'}"
-    return f"card:{build_id()}:{head.card_id}:{head.card_is_live:d}:{sight.key}:{looks}"
+    zone = timezone.get_current_timezone_name()
+    return f"card:{build_id()}:{head.card_id}:{head.card_is_live:d}:{sight.key}:{looks}:{zone}"
 
 
 def context_of(sight: Sight) -> dict[str, Any]:

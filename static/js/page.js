@@ -45,6 +45,29 @@ document.addEventListener("change", (event) => {
   if (event.target.matches("form[data-auto] select")) event.target.form.requestSubmit();
 });
 
+// The key "/" goes to the search. A page with keys of its own (keys.js) has its own "/", and
+// whoever switched single keys off there is obeyed here.
+document.addEventListener("keydown", (event) => {
+  const { target } = event;
+  const isModified = event.altKey || event.ctrlKey || event.metaKey || event.isComposing;
+  if (event.key !== "/" || isModified || document.getElementById("keys")) return;
+  if (target.isContentEditable || target.matches?.("input, textarea, select")) return;
+  let isOff = false;
+  try {
+    isOff = localStorage.getItem("keys") === "off";
+  } catch {
+    /* Storage is refused: nobody can have switched them off. */
+  }
+  const field = document.getElementById("find");
+  if (isOff || !field) return;
+  event.preventDefault();
+  field.focus();
+});
+
+// Times are shown in the zone of the reader: theirs by choice, else what the browser says.
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+if (zone) document.cookie = `zone=${zone}; path=/; max-age=31536000; samesite=lax`;
+
 document.addEventListener("htmx:responseError", (event) => {
   const { status } = event.detail.xhr;
   toast(SORRY[status] ?? "The server failed on that. Nothing was saved; try again.");
