@@ -31,6 +31,7 @@ OFF_BOARD = ("held", "incomplete")
 
 STANDINGS_LOCK = 20261  # the first keys of the advisory locks; any numbers that are ours
 BANDS_LOCK = 20262
+MOST_LOOKED_AT = 5_000  # matches in which the newest of some agents are looked for
 
 # Of a scorecard what a row is made of: not the breakdown, which is long.
 CARD_FIELDS = (
@@ -275,9 +276,10 @@ def newest_ranked(matches: QuerySet[Match], agents: Sequence[int], challenge: st
     if challenge:
         cards = cards.filter(match__challenge__slug=challenge)
     newest: dict[str, dict[int, str]] = defaultdict(dict)
-    for slug, agent, match, marks in cards.order_by("-match__created_at").values_list(
+    newest_first = cards.order_by("-match__created_at").values_list(
         "match__challenge__slug", "match__agent", "match__slug", "marks"
-    ):
+    )
+    for slug, agent, match, marks in newest_first[:MOST_LOOKED_AT]:
         if not set(marks) & set(OFF_BOARD):
             newest[slug].setdefault(agent, match)
     found = max(newest.values(), key=len, default={})

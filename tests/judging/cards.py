@@ -44,6 +44,7 @@ def record(
     marks: Sequence[str] = (),
     low: Fraction | None = None,
     high: Fraction | None = None,
+    breakdown: dict[str, Any] | None = None,
     **judges: Any,
 ) -> Scorecard:
     """Record a scorecard of a match, a new one unless it is named, as an action would."""
@@ -75,7 +76,7 @@ def record(
         total=None if exact is None else rounded(clamp(exact)),
         low=low,
         high=high,
-        breakdown={"reason": None if exact is not None else "no_tests"},
+        breakdown=breakdown or {"reason": None if exact is not None else "no_tests"},
         digest="",
         cause="test",
         **judges,

@@ -14,7 +14,7 @@ from django.test import Client
 
 from bouts.models import Agent, User
 from judging.models import Scorecard
-from judging.scoring.policy import CURRENT
+from judging.scoring.policy import CURRENT, WEIGHED
 from judging.showing.mending import losses, worth_mending
 from tests import matches
 from tests.judging.cards import make_agent, make_version, record
@@ -129,18 +129,17 @@ def test_more_matches_need_no_more_queries(
     at_most: Callable[[int], AbstractContextManager[None]],
 ) -> None:
     version, agent = make_version(), make_agent()
-    judges = dict.fromkeys(("objective", "process", "strategy", "recovery"))
-    card = record(agent, version, 50, **judges)
     shown = {"counted": None, "raw": None, "anchored": False, "effective_weight": 0}
-    body = {**card.breakdown, "match": "m", "judges": dict.fromkeys(judges, shown),
-            "integrity": {"findings": []}, "artifacts": []}  # fmt: skip
-    Scorecard.objects.update(breakdown=body)
+    body = {
+        "match": "m", "judges": {judge.value: shown for judge in WEIGHED}, "artifacts": [],
+        "integrity": {"findings": []},
+    }  # fmt: skip
+    record(agent, version, 50, breakdown=body)
     client = client_of(operator)
     with at_most(22):
         assert client.get(address(agent)).status_code == 200
     for number in range(30):
-        record(agent, version, number)
-    Scorecard.objects.update(breakdown=body)
+        record(agent, version, number, breakdown=body)
     with at_most(22):
         packed = client.get(address(agent), headers={"Accept-Encoding": "gzip"})
     assert len(packed.content) < 60_000

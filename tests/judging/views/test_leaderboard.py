@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -222,6 +225,11 @@ def test_order_and_text_are_the_same_on_every_page_and_over_the_api(
         (1, "high", "90.00"),
         (2, "low", "89.99"),
     ]
+    file = file_of(ops, "/leaderboard/refunds.csv")
+    assert [(row["rank"], row["agent"], row["total"]) for row in file] == [
+        ("1", "high", "90.00"),
+        ("2", "low", "89.99"),
+    ]
     for name, total in (("low", "89.99"), ("high", "90.00")):
         assert total in page_of(ops, f"/matches/{name}/")
         assert f">{total}<" in page_of(ops, f"/matches/?q={name}")
@@ -229,14 +237,76 @@ def test_order_and_text_are_the_same_on_every_page_and_over_the_api(
         assert ops.get(f"/api/matches/{name}/breakdown/").json()["total"] == total
 
 
+def file_of(client: Client, address: str) -> list[dict[str, str]]:
+    body = b"".join(client.get(address).streaming_content).decode()
+    return list(csv.DictReader(io.StringIO(body)))
+
+
+def test_a_file_is_final_only_where_nothing_on_the_board_is_open(ops: Client) -> None:
+    version = make_version()
+    record(make_agent("A"), version, 50)
+    assert {row["state"] for row in file_of(ops, "/leaderboard/refunds.csv")} == {"final"}
+    record(make_agent("B"), version, 40, status=Scorecard.Status.PROVISIONAL, marks=["held"])
+    rows = file_of(ops, "/leaderboard/refunds.csv")
+    assert {(row["state"], row["policy"]) for row in rows} == {("provisional", "2026.1")}
+    assert rows[-1]["rank"] == ""
+    whole = json.loads(b"".join(ops.get("/leaderboard/refunds.json").streaming_content))
+    assert (whole["state"], whole["challenge_version"]) == ("provisional", 1)
+    assert whole["rows"][0]["agent"] == "A"
+
+
+def test_a_file_has_the_filters_of_its_page_and_every_row_in_few_queries(
+    ops: Client, at_most: Callable[[int], AbstractContextManager[None]]
+) -> None:
+    version = make_version()
+    for number in range(70):  # more than a page
+        record(make_agent(f"A{number}", f"t{number % 2}"), version, number)
+    assert '<a class="button" href="/leaderboard/refunds.csv?team=t1">' in page_of(
+        ops, f"{BOARD}?team=t1&page=1"
+    )
+    with at_most(12):
+        rows = file_of(ops, "/leaderboard/refunds.csv?team=t1")
+    assert [row["agent"] for row in rows] == [f"A{n}" for n in range(69, 0, -2)]
+
+
+def test_a_cell_that_a_spreadsheet_would_run_is_text(ops: Client) -> None:
+    record(make_agent("=1+1"), make_version(), 50, adjustment=-5)
+    (row,) = file_of(ops, "/leaderboard/refunds.csv")
+    assert row["agent"] == "'=1+1"
+    assert row["integrity"] == "-5.00"
+
+
+def test_open_cases_say_between_which_ranks_they_could_move_a_row(ops: Client) -> None:
+    version = make_version()
+    record(make_agent("A"), version, 80)
+    record(
+        make_agent("B"), version, 70, status=Scorecard.Status.PROVISIONAL, low=Fraction(50),
+        high=Fraction(90),
+    )  # fmt: skip
+    record(make_agent("C"), version, 60)
+    assert "open cases could move this row between 1 and 3" in rows_of(page_of(ops))[1]
+    row = ops.get("/api/leaderboard/refunds/").json()["results"][1]
+    assert (row["best_rank"], row["worst_rank"]) == (1, 3)
+
+
+def test_how_far_apart_agents_on_one_model_are_is_told_by_judge(ops: Client) -> None:
+    version = make_version()
+    record(make_agent("A"), version, 80, objective=90, process=70)
+    record(make_agent("B"), version, 60, objective=85, process=20)
+    record(make_agent("C", model="sable-2"), version, 10)
+    section = page_of(ops).partition('id="within"')[2]
+    (row,) = rows_of(section)
+    assert row.startswith("quill-4 2 20.00 60.00 to 80.00 5.00 85.00 to 90.00 50.00 20.00 to 70.00")
+
+
 def test_ten_times_the_rows_need_no_more_queries(
     ops: Client, at_most: Callable[[int], AbstractContextManager[None]]
 ) -> None:
     version = make_version()
     record(make_agent("A"), version, 50)
-    with at_most(14):
+    with at_most(18):
         page_of(ops)
     for number in range(30):
         record(make_agent(f"A{number}", f"t{number % 5}"), version, number)
-    with at_most(14):
+    with at_most(18):
         assert len(rows_of(page_of(ops))) == 31

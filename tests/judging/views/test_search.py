@@ -88,8 +88,9 @@ def test_it_costs_the_same_whatever_there_is(
         record(
             make_agent(f"Rook{number}"), make_version(f"rook-{number}"), 1, match=f"rook-{number}"
         )
+    client = client_of(reviewer)
     with at_most(6):
-        page = page_of(client_of(reviewer), "/search/?q=rook")
+        page = page_of(client, "/search/?q=rook")
     assert "the list of matches has more" in page
 
 

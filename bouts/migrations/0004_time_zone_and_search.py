@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('bouts', '0002_initial'),
+        ('bouts', '0003_keep_starting_trees'),
     ]
 
     operations = [
