@@ -46,20 +46,14 @@ document.addEventListener("change", (event) => {
 });
 
 // The key "/" goes to the search. A page with keys of its own (keys.js) has its own "/", and
-// whoever switched single keys off there is obeyed here.
+// whoever switched single keys off is obeyed here too.
 document.addEventListener("keydown", (event) => {
   const { target } = event;
   const isModified = event.altKey || event.ctrlKey || event.metaKey || event.isComposing;
   if (event.key !== "/" || isModified || document.getElementById("keys")) return;
   if (target.isContentEditable || target.matches?.("input, textarea, select")) return;
-  let isOff = false;
-  try {
-    isOff = localStorage.getItem("keys") === "off";
-  } catch {
-    /* Storage is refused: nobody can have switched them off. */
-  }
   const field = document.getElementById("find");
-  if (isOff || !field) return;
+  if (document.body.dataset.keys === "off" || !field) return;
   event.preventDefault();
   field.focus();
 });

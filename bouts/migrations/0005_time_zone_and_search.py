@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('bouts', '0003_keep_starting_trees'),
+        ('bouts', '0004_keys_and_former_members'),
     ]
 
     operations = [
