@@ -74,6 +74,12 @@ def ratio(value: Fraction | None, places: int = 4) -> str:
 
 
 @register.simple_tag
+def lane_page(sight: Sight) -> str:
+    """The address of the timeline of a match that is compared."""
+    return sight.pages.tab("timeline_detail")
+
+
+@register.simple_tag
 def lane_event(sight: Sight, seq: int) -> str:
     """The address of an event in the timeline of a match that is compared."""
     return f"{sight.pages.tab('timeline_detail', at=seq)}#e-{seq}"
