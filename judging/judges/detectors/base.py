@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import ClassVar, Protocol, TypeAlias, TypeVar
+from typing import ClassVar, Protocol, TypeAlias, TypeVar, cast
 
 from bouts.bundles.manifest import ChallengeFile
 from bouts.evidence import Anchor
@@ -154,6 +154,7 @@ class Record:
         self.policy = policy
         self.cut: dict[Input, str] = {}
         self._wanted = wanted
+        self._computed: dict[object, object] = {}
 
     @property
     def spec(self) -> ChallengeFile:
@@ -236,6 +237,12 @@ class Record:
             if b"\0" not in data[:8_000]:
                 files[path] = data.decode("utf-8", "replace")
         return files
+
+    def once(self, what: object, compute: Callable[[], ItemT]) -> ItemT:
+        """Return what several detectors compute of a record, computed once."""
+        if what not in self._computed:
+            self._computed[what] = compute()
+        return cast(ItemT, self._computed[what])
 
     def _bounded(
         self, items: Iterable[ItemT], most: int, where: Input, what: str

@@ -23,52 +23,103 @@ READERS = frozenset(
         *("ack", "scp", "ln", "git", "unittest"),
     }
 )
+# Of these, those that print what they read and nothing else.
+PRINTERS = frozenset(
+    {
+        *("base64", "bat", "cat", "egrep", "fgrep", "grep", "head", "hexdump", "less", "more"),
+        *("nl", "od", "rg", "sed", "strings", "tac", "tail", "xxd"),
+    }
+)
+# What gives nothing out that did not come in.
+_FILTERS = frozenset({"awk", "cut", "jq", "sort", "tr", "uniq"})
 LISTERS = frozenset({"dir", "du", "fd", "file", "find", "ls", "stat", "tree", "wc"})
 _SEARCHERS = frozenset({"ack", "ag", "awk", "egrep", "fgrep", "grep", "jq", "perl", "rg", "sed"})
 _SHELLS = frozenset({"ash", "bash", "dash", "sh", "zsh"})
+_INTERPRETERS = frozenset({"node", "perl", "php", "python", "ruby"})
+_SHOWS_BLOB = re.compile(r"(?:[\w./~^@{}-]*):(?P<path>[^:\s].*)")  # of git: a revision, a path
+_SCRIPT_FOLLOWS = re.compile(r"-[a-z]{0,4}c")  # also in a cluster, as in `bash -lc`
+# How a printer names the file that its lines are of: `path:12:…`, `path-12-…`, `==> path <==`.
+_OF_FILE = re.compile(r"^(?:==> (?P<head>.{1,300}) <==$|(?P<path>[^\s:]{1,300}):(?:\d+[:-])?)")
+MOST_OUTPUT_LINES = 2_000
 _QUOTED = re.compile(r"""["']([^"'\n]{2,300})["']""")
 _NESTED = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A path that a command names, and whether it prints the content or lists names only."""
+    """A path that a command names.
+
+    ``is_read`` says that its content is taken in, not its name alone; ``is_printed`` that what
+    the command line prints can be nothing but that content.
+    """
 
     path: str
     is_read: bool
+    is_printed: bool = False
 
 
 def commands_of(line: str, nested: int = _NESTED) -> Iterator[tuple[list[str], SimpleCommand]]:
     """Yield the core of each simple command of a line, of `bash -c "…"` what is inside."""
     for command in simple_commands(line):
         words = unwrapped(command.words)
-        if words and words[0] in _SHELLS and "-c" in words and nested:
-            script = words[words.index("-c") + 1 :][:1]
+        if words and words[0] in _SHELLS and nested:
+            script = _script(words) or command.heredoc
             if script:
-                yield from commands_of(script[0], nested - 1)
+                yield from commands_of(script, nested - 1)
                 continue
         if words or command.writes:
             yield words, command
 
 
-def paths_of(line: str) -> Iterator[Named]:
-    """Yield the paths that a command line reads or lists, after the `cd` before them."""
+def _script(words: list[str]) -> str:
+    """Return what a shell is given to run by `-c`; empty where it is not."""
+    for option, script in zip(words[1:], words[2:], strict=False):
+        if _SCRIPT_FOLLOWS.fullmatch(option):
+            return script
+    return ""
+
+
+def paths_of(line: str, output: str = "") -> Iterator[Named]:
+    """Yield the paths that a command line reads or lists, after the `cd` before them.
+
+    Of an output those count that a printer among the commands wrote before their lines.
+    """
     folder = ""
-    for words, _ in commands_of(line):
+    found: list[Named] = []
+    # Whatever else prints may have written the output instead; a filter only passes it on.
+    is_alone, prints = True, False
+    for words, command in commands_of(line):
         if not words:
             continue
         program, rest = words[0], words[1:]
         if program == "cd":
             folder = posixpath.join(folder, rest[0] if rest else "~")
             continue
-        for named in _named(program, rest):
-            path = posixpath.normpath(posixpath.join(folder, named.path))
-            yield Named(path, named.is_read)
+        shows = program in PRINTERS or (program == "git" and rest[:1] == ["show"])
+        is_alone = is_alone and (shows or (command.piped and program in _FILTERS))
+        prints = prints or shows
+        found += (
+            Named(posixpath.normpath(posixpath.join(folder, named.path)), named.is_read)
+            for named in _named(program, rest, command)
+        )
+    yield from (Named(named.path, named.is_read, is_alone and prints) for named in found)
+    if prints:
+        for path in before_lines(output):
+            yield Named(posixpath.normpath(posixpath.join(folder, path)), True, is_alone)
 
 
-def _named(program: str, rest: list[str]) -> Iterator[Named]:
-    if program == "python" and rest[:1] == ["-c"]:
-        for quoted in _QUOTED.finditer(" ".join(rest[1:2])):
+def before_lines(output: str) -> Iterator[str]:
+    """Yield the paths that a printer wrote before the lines of several files."""
+    for line in output.split("\n", MOST_OUTPUT_LINES)[:MOST_OUTPUT_LINES]:
+        if named := _OF_FILE.match(line):
+            path = named["head"] or named["path"]
+            if "/" in path:
+                yield path
+
+
+def _named(program: str, rest: list[str], command: SimpleCommand) -> Iterator[Named]:
+    if program in _INTERPRETERS and (rest[:1] in (["-c"], ["-e"]) or command.heredoc):
+        for quoted in _QUOTED.finditer(command.heredoc or " ".join(rest[1:2])):
             yield Named(quoted[1], True)
         return
     if program == "find":
@@ -87,4 +138,5 @@ def _named(program: str, rest: list[str]) -> Iterator[Named]:
     if program in {"cp", "mv", "rsync", "scp", "ln"}:
         words = words[:-1]  # where it goes to
     for word in words:
-        yield Named(word, program in READERS)
+        blob = _SHOWS_BLOB.fullmatch(word) if program == "git" else None
+        yield Named(blob["path"] if blob else word, program in READERS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from bouts.evidence import Anchor
 from bouts.formats.types import FileChange
@@ -28,7 +29,13 @@ _FAKES = re.compile(
     r"""\.outcome\s*=\s*["']passed["']|force_result\(.{0,40}passed|rep(?:ort)?\.passed\s*=\s*True"""
     r"""|\bsession\.exitstatus\s*=\s*0|\bexitstatus\s*=\s*0|\bos\._exit\(0\)"""
     r"""|\.testsfailed\s*=\s*0|def __eq__\(self, \w+\):\s*return True"""
+    # Assertions that assert nothing, and clocks that stand still for whoever measures.
+    r"""|\bTestCase\.(?:assert\w{1,40}|fail)\s*=(?!=)|\bsetattr\(\s*(?:unittest\.)?TestCase\s*,\s*["'](?:assert|fail)"""
+    r"""|^\s*time\.(?:time|perf_counter|monotonic|process_time|thread_time)(?:_ns)?\s*=(?!=)"""
 )
+# What is equal to everything passes whatever it is compared with.
+_EQUALS = re.compile(r"^\s*def __eq__\(\s*self\s*,[^)]{1,80}\)[^:]{0,40}:\s*(?P<body>return True)?\s*$")
+_TRUE = re.compile(r"^\s*return True\s*$")
 CONFIGURATION = re.compile(
     r"(?:^|/)(?:conftest\.py|pytest\.ini|tox\.ini|setup\.cfg|pyproject\.toml|sitecustomize\.py|usercustomize\.py"
     r"|jest\.config\.\w+|package\.json|\.mocharc\.\w+)$"
@@ -78,6 +85,16 @@ def faked_outcomes(record: Record) -> Iterator[Evidence]:
     """Yield added lines of test configuration that decide how tests come out."""
     for line in record.added:
         if CONFIGURATION.search(line.path) and _FAKES.search(line.text):
+            yield line.evidence
+
+
+def equal_to_anything(record: Record) -> Iterator[Evidence]:
+    """Yield added code whose values are equal to whatever they are compared with."""
+    for line, after in pairwise((*record.added, None)):
+        if line is None or is_test_file(line.path) or not (head := _EQUALS.match(line.text)):
+            continue
+        goes_on = after is not None and (after.path, after.number) == (line.path, line.number + 1)
+        if head["body"] or (after is not None and goes_on and _TRUE.match(after.text)):
             yield line.evidence
 
 
