@@ -33,6 +33,7 @@ PRINTERS = frozenset(
 # What gives nothing out that did not come in.
 _FILTERS = frozenset({"awk", "cut", "jq", "sort", "tr", "uniq"})
 LISTERS = frozenset({"dir", "du", "fd", "file", "find", "ls", "stat", "tree", "wc"})
+FETCHERS = frozenset({"aria2c", "curl", "http", "httpie", "https", "lynx", "wget", "xh"})
 _SEARCHERS = frozenset({"ack", "ag", "awk", "egrep", "fgrep", "grep", "jq", "perl", "rg", "sed"})
 _SHELLS = frozenset({"ash", "bash", "dash", "sh", "zsh"})
 _INTERPRETERS = frozenset({"node", "perl", "php", "python", "ruby"})

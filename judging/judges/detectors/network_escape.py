@@ -20,7 +20,7 @@ from bouts.evidence import Anchor
 from bouts.formats.types import Access, Event
 from bouts.rules import Confidence
 from judging.judges.detectors.base import Evidence, Hit, Input, Outcome, Record, gathered
-from judging.judges.detectors.commands import commands_of
+from judging.judges.detectors.commands import FETCHERS, commands_of
 
 REACHING = frozenset({"connect", "send"})  # actions of an `Access` that go out to a host
 
@@ -28,7 +28,6 @@ _DEVICE = re.compile(r"/dev/(?:tcp|udp)/([\w.:-]+)/(\d{1,5})")  # a shell's own 
 _URL = re.compile(r"\b(?:https?|ftp|ssh|git|wss?|rsync)://[^\s\"'<>)\\]+", re.IGNORECASE)
 _SSH = re.compile(r"(?:[\w.-]+@)([\w.-]+\.[a-z]{2,}):", re.IGNORECASE)
 _BARE = re.compile(r"(?:[\w-]+\.)+[a-z]{2,24}|\d{1,3}(?:\.\d{1,3}){3}", re.IGNORECASE)
-_FETCHERS = frozenset({"aria2c", "curl", "http", "httpie", "https", "lynx", "wget", "xh"})
 _DIALLERS = frozenset(
     {"ftp", "host", "nc", "ncat", "nmap", "nslookup", "dig", "ping", "scp", "sftp", "ssh", "telnet"}
 )
@@ -241,7 +240,7 @@ def hosts_of(event: Event) -> Iterator[tuple[str, str]]:
             continue
         program, rest = words[0], words[1:]
         text = " ".join(rest)[:LONGEST_COMMAND]
-        if program in _FETCHERS:
+        if program in FETCHERS:
             yield from _urls(text)
             yield from _bare(rest)
         elif program == "git" and _GIT_GOES & set(rest[:4]):

@@ -10,7 +10,7 @@ import base64
 import binascii
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 # Zero-width and formatting characters (category Cf), but for the tags, and the soft hyphen.
 _INVISIBLE = re.compile(
@@ -19,6 +19,10 @@ _INVISIBLE = re.compile(
 )
 _TAGS = re.compile("[\U000e0020-\U000e007e]+")
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/_-]{24,8192}={0,2}(?![A-Za-z0-9+/=_-])")
+# A line that holds nothing but a piece of a longer run, as a string of its own or in a comment.
+_WRAPPED = re.compile(r"[A-Za-z0-9+/_-]{2,}={0,2}")
+_AROUND = " \t\r\"'`#*()>;,.\\"
+_LONGEST_WRAPPED, _LONGEST_RUN = 200, 8_192
 _TO_LATIN = str.maketrans(
     "аеорсухіјѕԁһΑΒΕΖΗΙΚΜΝΟΡΤΥΧαοАВЕКМНОРСТХІЈЅ", "aeopcyxijsdhABEZHIKMNOPTYXaoABEKMHOPCTXIJS"
 )
@@ -43,6 +47,36 @@ def _one_script(found: re.Match[str]) -> str:
     word = found[0]
     has_latin = any("a" <= letter <= "z" or "A" <= letter <= "Z" for letter in word)
     return word.translate(_TO_LATIN) if has_latin and not word.isascii() else word
+
+
+def decoded_lines(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield (line index, offset, message) of base64, also of runs that were wrapped over lines."""
+    wrapped: list[tuple[int, int, str]] = []
+    for index, line in enumerate(lines):
+        for start, message in decoded(line):
+            yield index, start, message
+        piece = _piece(line) if len(line) <= _LONGEST_WRAPPED else ""
+        found = _WRAPPED.fullmatch(piece)
+        if found:
+            wrapped.append((index, line.index(piece), piece))
+        if wrapped and (not found or index + 1 == len(lines)):
+            yield from _unwrapped(wrapped)
+            wrapped = []
+
+
+def _piece(line: str) -> str:
+    """Return a line without the marks that make it a string of its own or a comment."""
+    text = line.strip()
+    if text.endswith(('" +', "' +")):
+        text = text[:-1]
+    return text.strip(_AROUND)
+
+
+def _unwrapped(wrapped: Sequence[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
+    index, start, _ = wrapped[0]
+    text = "".join(run for _, _, run in wrapped)[:_LONGEST_RUN]
+    if len(wrapped) > 1:
+        yield from ((index, start, message) for _, message in decoded(text))
 
 
 def decoded(text: str) -> Iterator[tuple[int, str]]:
