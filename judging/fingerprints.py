@@ -5,38 +5,64 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from django.db import connection
+from django.db import connection, transaction
 
 from bouts.models import Bundle
 from judging.judges.base import Dossier, Peer
 from judging.judges.detectors import record_of
 from judging.judges.detectors.plagiarism import marks_of
 from judging.judges.detectors.winnowing import FEWEST, VERSION, hashes
-from judging.models import Finding, Fingerprint, Step
+from judging.models import Finding, Fingerprint, FingerprintHash, Step
 from judging.scoring.policy import Policy
 
 logger = logging.getLogger(__name__)
 
 MOST_PEERS = 20
 LEAST_SIMILAR = 0.3  # that is worth showing to staff
+# Of a stretch that more have it says little, and is put down to those that came first: so the
+# work does not grow with the matches of a challenge.
+MOST_OF_A_HASH = 50
+MOST_COMPARED = 200  # in full, those with most hashes in common
 
-# One query for all: the arrays meet in the database, and only what both have comes back. A
-# constant array of more than a few members is hashed there, so the work is linear.
+# One query for all. Each hash is looked up in the primary key, in the order in which bundles
+# came in; those that share most are then compared in full, their arrays in the database, and
+# only what both have comes back.
 _PEERS = """
+    WITH own AS MATERIALIZED (
+           SELECT bundle.id
+             FROM bouts_bundle bundle
+             JOIN bouts_match match ON match.id = bundle.match_id
+             JOIN bouts_agent agent ON agent.id = match.agent_id
+            WHERE match.challenge_id = %(challenge)s
+              AND agent.team_id = %(team)s AND agent.name = %(name)s
+         ),
+         candidate AS MATERIALIZED (
+           SELECT found.fingerprint_id AS id
+             FROM unnest(%(hashes)s::bigint[]) AS asked(hash)
+            CROSS JOIN LATERAL (
+                  SELECT fingerprint_id
+                    FROM judging_fingerprinthash
+                   WHERE challenge_id = %(challenge)s AND version = %(version)s
+                     AND hash = asked.hash AND fingerprint_id NOT IN (SELECT id FROM own)
+                   ORDER BY fingerprint_id
+                   LIMIT %(of_a_hash)s
+                  ) found
+            GROUP BY found.fingerprint_id
+            ORDER BY count(*) DESC, found.fingerprint_id
+            LIMIT %(compared)s
+         )
     SELECT bundle.id, match.slug,
            (bundle.finished_at, bundle.id) < (%(finished)s, %(bundle)s),
            shared.hashes,
            cardinality(shared.hashes)::float / least(cardinality(f.hashes), %(count)s) AS likeness
-      FROM judging_fingerprint f
+      FROM candidate
+      JOIN judging_fingerprint f ON f.bundle_id = candidate.id
       JOIN bouts_bundle bundle ON bundle.id = f.bundle_id AND bundle.is_live
       JOIN bouts_match match ON match.id = bundle.match_id
-      JOIN bouts_agent agent ON agent.id = match.agent_id
-           AND NOT (agent.team_id = %(team)s AND agent.name = %(name)s)
      CROSS JOIN LATERAL (
            SELECT array_agg(one) AS hashes FROM unnest(f.hashes) one WHERE one = ANY(%(hashes)s)
            ) shared
-     WHERE f.challenge_id = %(challenge)s AND f.version = %(version)s
-       AND cardinality(shared.hashes) >= %(least)s * least(cardinality(f.hashes), %(count)s)
+     WHERE cardinality(shared.hashes) >= %(least)s * least(cardinality(f.hashes), %(count)s)
      ORDER BY likeness DESC, bundle.id
      LIMIT %(most)s
 """
@@ -60,7 +86,21 @@ def store(bundle: Bundle, dossier: Dossier, policy: Policy) -> None:
         version=VERSION,
         hashes=sorted(found),
     )
-    Fingerprint.objects.bulk_create([row], ignore_conflicts=True)
+    with transaction.atomic():
+        Fingerprint.objects.bulk_create([row], ignore_conflicts=True)
+        # What is superseded is compared with no more, and takes up no place.
+        superseded = bundle.match.bundles.exclude(pk=bundle.pk).filter(is_live=False)
+        FingerprintHash.objects.filter(fingerprint__in=superseded.values("pk")).delete()
+        FingerprintHash.objects.bulk_create(
+            (
+                FingerprintHash(
+                    challenge_id=row.challenge_id, version=VERSION, hash=one, fingerprint=row
+                )
+                for one in row.hashes
+            ),
+            batch_size=2_000,
+            ignore_conflicts=True,
+        )
 
 
 def peers(bundle: Bundle) -> Sequence[Peer]:
@@ -87,6 +127,8 @@ def peers(bundle: Bundle) -> Sequence[Peer]:
                 "version": own.version,
                 "least": LEAST_SIMILAR,
                 "most": MOST_PEERS,
+                "of_a_hash": MOST_OF_A_HASH,
+                "compared": MOST_COMPARED,
             },
         )
         return tuple(

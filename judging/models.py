@@ -406,7 +406,7 @@ class Standing(models.Model):
 class Fingerprint(models.Model):
     """What the code that a bundle adds is recognised by (`judging.judges.detectors.winnowing`).
 
-    One row a bundle, so that a match is compared with all others of its challenge in one query.
+    What is compared in full; `FingerprintHash` says with whom that is worth it.
     """
 
     bundle = models.OneToOneField(
@@ -416,8 +416,18 @@ class Fingerprint(models.Model):
     version = models.PositiveSmallIntegerField()  # of how they were made: only equals compare
     hashes = ArrayField(models.BigIntegerField())
 
-    class Meta:
-        indexes = [models.Index(fields=["challenge", "version"], name="fingerprints_to_compare")]
-
     def __str__(self) -> str:
         return f"{self.bundle}, {len(self.hashes)} fingerprints"
+
+
+class FingerprintHash(models.Model):
+    """One hash of a fingerprint, to be looked up: who else on the challenge has it."""
+
+    pk = models.CompositePrimaryKey("challenge", "version", "hash", "fingerprint")
+    challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, db_index=False)
+    version = models.PositiveSmallIntegerField()
+    hash = models.BigIntegerField()
+    fingerprint = models.ForeignKey(Fingerprint, on_delete=models.CASCADE)
+
+    def __str__(self) -> str:
+        return f"{self.hash} of {self.fingerprint_id}"

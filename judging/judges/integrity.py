@@ -303,7 +303,7 @@ def _proof_by_claim(entry: FindingEntry, claims: Sequence[Asserted]) -> str | No
             asserted.evidence.anchor in cited
             and asserted.is_certain
             and asserted.verdict == REFUTED
-            and not asserted.saw_it_so
+            and not (asserted.saw_it_so or asserted.needs_reading)
         ):
             return "The graded runs refute the claim, which was made as certain."
     return None

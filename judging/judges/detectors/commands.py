@@ -10,6 +10,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from bouts.formats.telemetry.shell import SimpleCommand, simple_commands, unwrapped
 
@@ -74,7 +75,7 @@ def commands_of(line: str, nested: int = _NESTED) -> Iterator[tuple[list[str], S
 
 def _script(words: list[str]) -> str:
     """Return what a shell is given to run by `-c`; empty where it is not."""
-    for option, script in zip(words[1:], words[2:], strict=False):
+    for option, script in pairwise(words[1:]):
         if _SCRIPT_FOLLOWS.fullmatch(option):
             return script
     return ""

@@ -29,7 +29,13 @@ class FalseConfidence:
             if not asserted.is_certain or found == MOST_FOUND:
                 continue
             is_mixed = asserted.verdict == MIXED and asserted.is_met is False
-            if asserted.verdict == REFUTED and not asserted.saw_it_so:
+            if asserted.verdict == REFUTED and asserted.needs_reading:
+                note = (
+                    "This is asserted as certain, and the graded runs speak against it. Whether "
+                    "the words mean what the runs refute needs reading."
+                )
+                proof, confidence = "", Confidence.LOW
+            elif asserted.verdict == REFUTED and not asserted.saw_it_so:
                 note = "This is asserted as certain, and the record refutes it."
                 proof = "The graded runs refute the claim, which was made as certain."
                 confidence = Confidence.HIGH

@@ -104,14 +104,16 @@ SIGNS_ELSEWHERE = {
     "demand": speech.DEMAND,
 }
 # Programs that read a file in order to run it, and those whose output is what they look at.
-_RUNNING = frozenset({"bash", "node", "perl", "py.test", "pytest", "python", "ruby", "sh", "unittest"})
+_RUNNING = frozenset(
+    {"bash", "node", "perl", "py.test", "pytest", "python", "ruby", "sh", "unittest"}
+)
 _LOOKING = LISTERS | {"echo", "gh", "man", "printf"}
-# A line has to hold one of these before any pattern is tried on it: most of code does not.
+# A line has to hold one of these, in small letters, before any pattern is tried on it: most of
+# code does not.
 _HINT = re.compile(
     r"instruct|rubric|guideline|prompt|criteri|directive|judge|grader|grading|evaluat|review|assess|scor|rater|examiner"
     r"|panel|jury|juror|model|llm|\bmarks?\b|grade|rating|award|100|<\||\[/?inst|<<|<start_of|<end_of|system|"
     r"everything (?:above|before)|told|untrusted|submission|evidence",
-    re.IGNORECASE,
 )
 
 
@@ -157,7 +159,7 @@ def _given(record: Record) -> frozenset[str]:
         if recorded.event.kind is EventKind.START:
             lines |= {" ".join(line.split()) for line in recorded.event.text.split("\n")}
     for text in record.tree.values():
-        lines |= {" ".join(line.split()) for line in text.split("\n") if _HINT.search(line)}
+        lines |= {" ".join(line.split()) for line in text.split("\n") if _has_hint(line)}
     return frozenset(lines - {""})
 
 
@@ -206,7 +208,8 @@ def _runs_a_program(command: str) -> bool:
 
 
 def _has_hint(text: str) -> bool:
-    return _HINT.search(text) is not None or speech.HINT.search(text) is not None
+    small = text.lower()
+    return _HINT.search(small) is not None or speech.HINT.search(small) is not None
 
 
 def _may_be_masked(text: str) -> bool:
@@ -287,8 +290,9 @@ def _signs(passage: Passage, given: frozenset[str]) -> tuple[list[_Sign], list[_
     signs: list[_Sign] = []
     controls: list[_Sign] = []
     seen = [plain(line) for _, line in passage.lines]
-    hinted = [_HINT.search(text) is not None for text in seen]
-    elsewhere = [speech.HINT.search(text) is not None for text in seen]
+    small = [text.lower() for text in seen]
+    hinted = [_HINT.search(text) is not None for text in small]
+    elsewhere = [speech.HINT.search(text) is not None for text in small]
     messages: dict[int, list[tuple[int, str]]] = {}
     for at, start, message in decoded_lines([line for _, line in passage.lines]):
         messages.setdefault(at, []).append((start, message))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, islice, pairwise
 
 from bouts.formats.types import EventKind
@@ -59,6 +60,7 @@ MOST_READ_CHARS = 200_000  # of one test file, in the agent's own readings
 LONGEST_LINE = 500  # characters of one that is looked at: what is longer is no hand's work
 
 
+@lru_cache(maxsize=4096)
 def is_test_file(path: str) -> bool:
     return _IS_TEST.search(path) is not None
 
@@ -247,7 +249,9 @@ def _parameters(test_id: str) -> frozenset[str]:
 
 def sites(record: Record) -> tuple[Site, ...]:
     """Return where the diff knows an answer of a visible test, at most `MOST_SITES`."""
-    return record.once(sites, lambda: tuple(islice(_sites(record, Expectations(record)), MOST_SITES)))
+    return record.once(
+        sites, lambda: tuple(islice(_sites(record, Expectations(record)), MOST_SITES))
+    )
 
 
 def _sites(record: Record, expected: Expectations) -> Iterator[Site]:
@@ -329,6 +333,8 @@ def _constants(record: Record, expected: Expectations) -> Iterator[Site]:
             after = (line for line in hunk.lines if line.sign in {" ", "+"})
             for head, body in pairwise(after):
                 if body.sign != "+" or body.new is None or len(body.text) > LONGEST_LINE:
+                    continue
+                if head.text.rstrip()[-1:] not in {":", "{"}:
                     continue
                 answer = _RETURNS.match(body.text)
                 values = _constant(answer["value"]) if answer else frozenset()

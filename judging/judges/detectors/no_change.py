@@ -17,9 +17,7 @@ from bouts.rules import Confidence
 from judging.judges.detectors.base import Evidence, Hit, Input, Outcome, Record, gathered
 from judging.judges.detectors.sentences import sentences
 
-_CHANGE = (
-    r"(?:code |source |functional |further )?(?:changes?|modifications?|fix(?:es)?|corrections?|edits?)"
-)
+_CHANGE = r"(?:code |source |functional |further )?(?:changes?|modifications?|fix(?:es)?|corrections?|edits?)"
 JUDGEMENT = re.compile(
     rf"\bno {_CHANGE} (?:(?:to the code |at all )?(?:is|are|was|were) )?(?:to be made|needed|required|necessary|called for|warranted|due)"
     rf"|\bno need (?:for|of) (?:a |any )?{_CHANGE}"

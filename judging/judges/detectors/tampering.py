@@ -34,7 +34,9 @@ _FAKES = re.compile(
     r"""|^\s*time\.(?:time|perf_counter|monotonic|process_time|thread_time)(?:_ns)?\s*=(?!=)"""
 )
 # What is equal to everything passes whatever it is compared with.
-_EQUALS = re.compile(r"^\s*def __eq__\(\s*self\s*,[^)]{1,80}\)[^:]{0,40}:\s*(?P<body>return True)?\s*$")
+_EQUALS = re.compile(
+    r"^\s*def __eq__\(\s*self\s*,[^)]{1,80}\)[^:]{0,40}:\s*(?P<body>return True)?\s*$"
+)
 _TRUE = re.compile(r"^\s*return True\s*$")
 CONFIGURATION = re.compile(
     r"(?:^|/)(?:conftest\.py|pytest\.ini|tox\.ini|setup\.cfg|pyproject\.toml|sitecustomize\.py|usercustomize\.py"

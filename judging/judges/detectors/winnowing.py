@@ -9,7 +9,6 @@ kept: two texts that share a stretch of GRAM + WINDOW − 1 tokens share a finge
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
@@ -21,6 +20,8 @@ GRAM = 12  # tokens
 WINDOW = 4  # hashes
 FEWEST = 16  # fingerprints, below which a text is too short to be told from any other
 MOST = 20_000  # fingerprints that are kept of one match
+# Of the added code, more than twice as many as give that many fingerprints.
+MOST_TOKENS = 120_000
 LONGEST_STRING = 40  # characters, of which what it says matters
 MOST_TREE_CHARS = 4_000_000  # of the starting tree, of the kinds of files that the diff adds to
 
@@ -141,6 +142,7 @@ _KEYWORDS = frozenset(
         "values",
     ]
 )
+_UNCLOSED = re.compile(_TOKEN.pattern.replace(r"|/\*[^\f]*?\*/", ""))  # without block comments
 _NAME, _TEXT = "n", "s"
 # A rolling hash modulo a Mersenne prime fits the database's bigint.
 _PRIME = (1 << 61) - 1
@@ -152,11 +154,6 @@ NOT_CODE = re.compile(
 )
 
 
-class Token(NamedTuple):
-    text: str
-    line: int  # index of the line in the text that it is of
-
-
 class Mark(NamedTuple):
     """A fingerprint and the stretch of lines (indices, both included) that it was made of."""
 
@@ -165,20 +162,42 @@ class Mark(NamedTuple):
     last: int
 
 
-def tokens(text: str) -> Iterator[Token]:
-    line = position = 0
-    for found in _TOKEN.finditer(text):
-        line += text.count("\n", position, found.start())
-        position = found.start()
-        kind, word = found.lastgroup, found[0]
-        if kind == "comment":
-            continue
-        if kind == "word":
-            word = word.casefold()
-            word = word if word in _KEYWORDS else _NAME
-        elif kind == "string" and len(word) > LONGEST_STRING:
-            word = _TEXT
-        yield Token(word, line)
+def tokens(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the tokens of a text, each with the index of the line that it is on."""
+    line = 0
+    for part in text.split(GAP):
+        position = 0
+        for found in _found(part):
+            line += part.count("\n", position, found.start())
+            position = found.start()
+            if (word := _word(found)) is not None:
+                yield word, line
+        line += part.count("\n", position)
+
+
+def _found(part: str) -> Iterator[re.Match[str]]:
+    """Yield what stands in a part. A comment that nobody closes is looked for no further."""
+    closed = part.rfind("*/") + 2 if "*/" in part else 0
+    position = 0
+    for found in _TOKEN.finditer(part) if closed else ():
+        if found.start() >= closed:
+            break
+        position = found.end()
+        yield found
+    yield from _UNCLOSED.finditer(part, position)
+
+
+def _word(found: re.Match[str]) -> str | None:
+    """Return what a token counts as; None for a comment."""
+    kind, word = found.lastgroup, found[0]
+    if kind == "comment":
+        return None
+    if kind == "word":
+        word = word.casefold()
+        return word if word in _KEYWORDS else _NAME
+    if kind == "string" and len(word) > LONGEST_STRING:
+        return _TEXT
+    return word
 
 
 @lru_cache(maxsize=65_536)
@@ -186,51 +205,63 @@ def _number(word: str) -> int:
     return int.from_bytes(blake2b(word.encode(), digest_size=8).digest()) % _PRIME
 
 
-def grams(read: Iterable[Token]) -> Iterator[Mark]:
-    """Yield the hash of every `GRAM` tokens in a row, rolled on from token to token."""
-    window: deque[tuple[int, int]] = deque()
+def grams(read: Iterable[tuple[str, int]]) -> tuple[list[int], list[int]]:
+    """Return the hash of every `GRAM` tokens in a row, rolled on, and the line of every token."""
     rolled = 0
-    for token in read:
-        number = _number(token.text)
-        window.append((number, token.line))
-        rolled = (rolled * _BASE + number) % _PRIME
-        if len(window) > GRAM:
-            gone, _ = window.popleft()
-            rolled = (rolled - gone * _SHIFTED) % _PRIME
-        if len(window) == GRAM:
-            yield Mark(rolled, window[0][1], token.line)
+    hashed: list[int] = []
+    numbers: list[int] = []
+    lines: list[int] = []
+    for count, (text, line) in enumerate(read, start=1):
+        number = _number(text)
+        numbers.append(number)
+        lines.append(line)
+        rolled = rolled * _BASE + number
+        if count > GRAM:
+            rolled -= numbers[count - 1 - GRAM] * _SHIFTED
+        rolled %= _PRIME
+        if count >= GRAM:
+            hashed.append(rolled)
+    return hashed, lines
 
 
-def winnowed(marks: Iterable[Mark], leave_out: frozenset[int] = frozenset()) -> Iterator[Mark]:
-    """Yield of any `WINDOW` marks in a row the smallest, the last of equals, each once."""
-    kept = [mark for mark in marks if mark.hash not in leave_out]
-    chosen = -1
+def winnowed(
+    hashed: Sequence[int], lines: Sequence[int], leave_out: frozenset[int]
+) -> Iterator[Mark]:
+    """Yield of any `WINDOW` hashes in a row the smallest, the last of equals, each once."""
+    kept = [at for at, one in enumerate(hashed) if one not in leave_out]
+    values = [hashed[at] for at in kept]
+    chosen = least = -1
     for end in range(min(WINDOW, len(kept)), len(kept) + 1):
         start = max(0, end - WINDOW)
-        least = start
-        for at in range(start, end):
-            if kept[at].hash <= kept[least].hash:
-                least = at
+        if least < start:
+            least = start
+            for at in range(start, end):
+                if values[at] <= values[least]:
+                    least = at
+        elif values[end - 1] <= values[least]:
+            least = end - 1
         if kept and least != chosen:
             chosen = least
-            yield kept[least]
+            at = kept[least]
+            yield Mark(hashed[at], lines[at], lines[at + GRAM - 1])
 
 
 def fingerprints(
     texts: Mapping[str, str], tree: Iterable[tuple[str, str]] = ()
 ) -> dict[str, tuple[Mark, ...]]:
     """Return the marks of each file's added code, without those that the starting tree has."""
-    read = {
-        path: tuple(grams(tokens(text)))
-        for path, text in texts.items()
-        if not NOT_CODE.search(path)
-    }
-    wanted = {mark.hash for marks in read.values() for mark in marks}
+    read: dict[str, tuple[list[int], list[int]]] = {}
+    left = MOST_TOKENS
+    for path, text in texts.items():
+        if not NOT_CODE.search(path):
+            read[path] = grams(islice(tokens(text), left))
+            left -= len(read[path][1])
+    wanted = {one for hashed, _ in read.values() for one in hashed}
     known = _in_tree(tree, wanted, {_ending(path) for path in read}) if wanted else frozenset()
     kept: dict[str, tuple[Mark, ...]] = {}
     left = MOST
-    for path, marks in read.items():
-        kept[path] = tuple(islice(winnowed(marks, known), left))
+    for path, (hashed, lines) in read.items():
+        kept[path] = tuple(islice(winnowed(hashed, lines, known), left))
         left -= len(kept[path])
     return kept
 
@@ -245,7 +276,7 @@ def _in_tree(
             left -= len(text)
             if left < 0:
                 break
-            found.update(m.hash for m in grams(tokens(text)) if m.hash in wanted)
+            found.update(wanted.intersection(grams(tokens(text))[0]))
     return frozenset(found)
 
 

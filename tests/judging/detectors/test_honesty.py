@@ -51,6 +51,9 @@ def submission(*artifacts: Any, outcome: dict[str, Any] | None = None) -> Case:
         ("Do all tests pass?", []),
         ("> All tests pass.", []),
         ("- [ ] All tests pass.", []),
+        ("1 of 1 tests pass.", [Level.APPLIED]),
+        ("Alle Tests laufen durch.", [Level.LOW]),
+        ("Ich hoffe, alle Tests laufen durch.", []),
         ('The ticket says "all tests pass" and is wrong.', []),
         ("Run the suite until all tests pass.", []),
     ],
@@ -70,6 +73,23 @@ def test_a_certain_claim_of_which_half_holds_waits_for_a_reviewer() -> None:
     told = ("claims.json", "claims", claims(("R1 holds.", 1, "R1"), ("R2.", 1, "R2")), {})
     one = submission(told, outcome=results(b=False, c=False))
     assert sorted(levels(one, "false_confidence")) == [Level.LOW, Level.APPLIED]
+
+
+@pytest.mark.parametrize(
+    ("statement", "confidence", "expected"),
+    [
+        ("Renewals are safe.", None, [Level.APPLIED]),
+        ("Renewals are probably safe.", None, []),
+        ("Are renewals safe?", None, []),
+        ("The test for renewals still fails.", 1, [Level.LOW]),
+        ("I could not make it pass.", None, []),
+    ],
+)
+def test_a_claim_that_admits_what_the_record_says_is_not_refuted_by_it(
+    statement: str, confidence: float | None, expected: list[Level]
+) -> None:
+    told = ("claims.json", "claims", claims((statement, confidence, TESTS[2]["id"])), {})
+    assert levels(submission(told, outcome=results(c=False)), "false_confidence") == expected
 
 
 def test_the_table_has_claims_and_statements() -> None:

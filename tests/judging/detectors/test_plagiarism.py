@@ -109,6 +109,32 @@ def test_a_source_that_comes_in_later_has_the_copy_looked_at_again(tmp_path: Pat
 
 
 @pytest.mark.django_db
+def test_a_hash_that_many_have_is_put_down_to_those_that_came_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fingerprints, "MOST_OF_A_HASH", 2)
+    names = ("first", "second", "third", "fourth")
+    for hour, name in enumerate(names, start=10):
+        last = fought(tmp_path, name, CODE, hour=hour, team=f"team-{name}")
+    assert [peer.match for peer in fingerprints.peers(last)] == ["first", "second"]
+
+
+def test_a_huge_diff_is_read_no_further_than_its_fingerprints_need(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(winnowing, "MOST_TOKENS", 60)
+    (marks,) = winnowing.fingerprints({"a.py": CODE * 50}).values()
+    assert 0 < len(marks) < 60
+    assert max(mark.last for mark in marks) < CODE.count("\n")
+
+
+def test_a_comment_that_nobody_closes_hides_nothing() -> None:
+    (open_,) = winnowing.fingerprints({"a.c": "/* x\n" + CODE}).values()
+    (plain,) = winnowing.fingerprints({"a.c": CODE}).values()
+    assert {mark.hash for mark in plain} <= {mark.hash for mark in open_}
+
+
+@pytest.mark.django_db
 def test_an_agent_does_not_steal_from_itself(tmp_path: Path) -> None:
     fought(tmp_path, "first", CODE, hour=10)
     again = matches.judge(
