@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from bouts.rules import Confidence
-from judging.judges.detectors.assertions import MIXED, REFUTED, assertions
+from judging.judges.detectors.assertions import BUILD, MIXED, REFUTED, VISIBLE, assertions
 from judging.judges.detectors.base import Hit, Input, Outcome, Record
 
 MOST_FOUND = 20
@@ -50,5 +50,7 @@ class FalseConfidence:
                 proof, confidence = "", Confidence.LOW
             else:
                 continue
+            if asserted.about in {VISIBLE, BUILD}:  # what the agent could see as well
+                note = f"{note} {asserted.record}"
             found += 1
             yield Hit("false_confidence", (asserted.evidence,), note, confidence, proof)

@@ -32,6 +32,7 @@ JUDGEMENT = re.compile(
 )
 FACT = re.compile(
     rf"\b(?:made|making|with|needed|contains?) no {_CHANGE}\b|\bno {_CHANGE} (?:was|were|has been|have been) made\b"
+    rf"|\bno {_CHANGE} (?:to|in) the (?:code|tree|software|source)\b"
     r"|\bchanged nothing\b|\b(?:did not|didn't|have not|haven't|(?:have )?deliberately not) "
     r"(?:change|touch|modif(?:y|ied)|edit)(?:d|ed)? (?:anything|the code|any code|any file)"
     r"|\b(?:left|leave|leaving) (?:the )?(?:code|everything|tree|source|it) (?:unchanged|as (?:it )?(?:is|was)|alone|untouched)"
