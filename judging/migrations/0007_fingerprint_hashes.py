@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('bouts', '0003_keep_starting_trees'),
-        ('judging', '0005_fingerprints'),
+        ('judging', '0006_board_statistics'),
     ]
 
     operations = [
