@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+from base64 import b64encode
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
@@ -77,6 +81,13 @@ def test_plotly_is_served_from_its_package_and_nothing_else_of_it() -> None:
     assert finders.find("plotly/plotly.min.js").endswith("package_data/plotly.min.js")
     assert finders.find("plotly/widgetbundle.js") is None
     assert finders.find("plotly/../__init__.py") is None
+
+
+def test_the_sheet_that_plotly_adds_is_the_one_that_the_policy_allows() -> None:
+    script = Path(finders.find("plotly/plotly.min.js")).read_text()
+    sheets = re.findall(r"\.textContent='([^']*)',document\.head\.appendChild", script)
+    hashes = [b64encode(hashlib.sha256(sheet.encode()).digest()).decode() for sheet in sheets]
+    assert [f"'sha256-{one}'" for one in hashes] == [settings.MAP_STYLE]
 
 
 # Parts
