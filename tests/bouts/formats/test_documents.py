@@ -7,6 +7,7 @@ import json
 import tracemalloc
 from typing import Any
 
+import ijson  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -348,3 +349,25 @@ def test_the_top_keys_are_read_as_far_as_the_head_goes() -> None:
     assert top_keys(b'{"version": "2.1.0", "runs": [') == {"version": "2.1.0", "runs": None}
     for head in (b"", b"[1]", b"nothing", b'"text"', b"\xff\xfe"):
         assert top_keys(head) == {}
+
+
+awkward = st.text(st.sampled_from('"\\/abu0ü😀\n{}[],:'), max_size=40)
+json_values = st.recursive(
+    awkward | st.integers(-9, 9) | st.none(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(awkward, inner, max_size=4),
+    max_leaves=8,
+)
+
+
+@given(value=json_values, size=st.integers(1, 20), is_ascii=st.booleans())
+@settings(max_examples=200)
+def test_the_parser_gets_the_same_document_in_pieces_of_any_size(
+    value: Any, size: int, is_ascii: bool
+) -> None:
+    content = json.dumps([value], ensure_ascii=is_ascii).encode()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(documents, "PIECE", size)
+        pieces = documents._Pieces(io.BytesIO(content))
+        assert b"".join(iter(lambda: pieces.read(size), b"")) == content
+        events = list(documents._events(io.BytesIO(content)))
+    assert events == list(ijson.basic_parse(content, use_float=True))

@@ -20,6 +20,9 @@ from judging.actions import decide_finding
 from tests.factories import make_user
 from tests.judging.views.making import CANARIES, KEY, retire, rich
 
+# Every address of the site is read, twice over: that takes a loaded machine its time.
+pytestmark = pytest.mark.timeout(400)
+
 PAGES = (
     "/matches/",
     "/matches/?q=heron",
@@ -37,6 +40,11 @@ PAGES = (
     "/search/?q=heron",
     "/search/?q=m-",
     "/search/?q=test_zan",
+    "/notices/",
+    "/webhooks/",
+    "/figures/",
+    "/figures/decisions.csv",
+    "/matches/m-1/review/",
     "/compare/?m=m-1&m=m-2",
     "/compare.csv?m=m-1&m=m-2",
     "/api/matches/",
