@@ -9,9 +9,11 @@ class AdjudicationConfig(AppConfig):
         from adjudication.blindness import dark_matches
         from adjudication.models import Case
         from adjudication.reviews import review_of
+        from bouts.backends import counted
         from bouts.disclosure import blindfolds, contests
         from judging.sight import reviews
 
+        counted["unsettled_cases"] = Case.objects.unsettled_of_reviewer
         blindfolds.append(dark_matches)
         contests.append(Case.objects.contested_matches)
         reviews.append(review_of)

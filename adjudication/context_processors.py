@@ -5,23 +5,18 @@ from __future__ import annotations
 from django.http import HttpRequest
 from django.urls import reverse
 
-from adjudication.models import Case
 from bouts.models import User
 
 
 class Badge:
-    """How many cases wait, beside the queue's entry in the menu; counted only where it is shown."""
+    """How many cases wait, beside the queue's entry in the menu.
 
-    def __init__(self, user: User, count: int | None = None) -> None:
-        self._user = user
-        self._count = count
+    They were counted when the reviewer was fetched, so that no page takes a query for it.
+    """
+
+    def __init__(self, reviewer: User, count: int | None = None) -> None:
+        self.count: int = reviewer.unsettled_cases if count is None else count
         self.address = reverse("adjudication:case_queue")
-
-    @property
-    def count(self) -> int:
-        if self._count is None:
-            self._count = Case.objects.visible_to(self._user).unsettled().count()
-        return self._count
 
 
 def badge(request: HttpRequest) -> dict[str, Badge | None]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Case as CaseWhen
+from django.db.models import Exists, F, Func, OuterRef, Q, Subquery, Value, When
 from django.urls import reverse
 from django.utils import timezone
 
@@ -39,12 +41,28 @@ class CaseQuerySet(models.QuerySet):
         """
         if not (user.is_authenticated and user.is_active and user.is_official):
             return self.none()
+        return self._without_conflict(user)
+
+    def _without_conflict(self, person: User | OuterRef) -> CaseQuerySet:
         conflicts = Conflict.objects.filter(
-            Q(team=OuterRef("team")) | Q(match=OuterRef("match")), reviewer=user
+            Q(team=OuterRef("team")) | Q(match=OuterRef("match")), reviewer=person
         )
-        member = Membership.objects.filter(team=OuterRef("team"), user=user)
-        former = FormerMembership.objects.filter(team=OuterRef("team"), user=user)
+        member = Membership.objects.filter(team=OuterRef("team"), user=person)
+        former = FormerMembership.objects.filter(team=OuterRef("team"), user=person)
         return self.filter(~Exists(conflicts), ~Exists(member), ~Exists(former))
+
+    def unsettled_of_reviewer(self) -> Any:
+        """Count the unsettled cases that a reviewer may know of, in the query that fetches them.
+
+        An expression over the person; nobody else has a badge, and for them nothing is counted.
+        """
+        cases = self._without_conflict(OuterRef(OuterRef("pk"))).unsettled().order_by()
+        counts = cases.annotate(number=Func(F("pk"), function="COUNT")).values("number")
+        return CaseWhen(
+            When(role__in=(User.Role.REVIEWER, User.Role.LEAD), then=Subquery(counts)),
+            default=Value(0),
+            output_field=models.IntegerField(),
+        )
 
     def decidable_by(self, user: User, at: datetime | None = None) -> CaseQuerySet:
         """Narrow to the cases that this reviewer could claim now.

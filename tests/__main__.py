@@ -13,7 +13,14 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FIRST = ("tests/bouts", "tests/examples")
+FIRST = (
+    "tests/bouts",
+    "tests/examples",
+    "tests/adjudication",
+    "tests/judging/detectors",
+    "tests/judging/panel",
+    "tests/judging/scoring",
+)
 HALVES = (FIRST, ("tests", *(f"--ignore={path}" for path in FIRST)))
 
 

@@ -86,7 +86,9 @@ def na(reason: str | None = None) -> SafeString:
 def _moment(value: datetime | str | None) -> datetime | None:
     if isinstance(value, str):
         value = parse_datetime(value)
-    return timezone.localtime(value) if value is not None else None
+    if value is None or timezone.is_naive(value):
+        return value
+    return timezone.localtime(value)
 
 
 def _day(moment: date) -> str:
@@ -107,13 +109,20 @@ def _zone(moment: datetime) -> str:
 def when(value: datetime | str | None, form: str = "") -> str:
     """``12 Mar 2026, 14:02 UTC`` in a time element; without the year where form is ``short``.
 
-    In the visitor's zone (`bouts.zones`), with the zone. Takes an aware datetime or its ISO
-    form, as JSON fields hold it.
+    In the visitor's zone (`bouts.zones`), with the zone. Takes a datetime or its ISO form, as
+    JSON fields hold it. One without a zone, as some recordings have, is shown as it stands.
     """
     moment = _moment(value)
     if moment is None:
         return NOT_AVAILABLE
     day = f"{moment.day} {moment:%b}" if form == "short" else _day(moment)
+    if timezone.is_naive(moment):
+        return format_html(
+            '<time datetime="{}">{}, {} (no zone stated)</time>',
+            moment.isoformat(timespec="seconds"),
+            day,
+            _clock(moment),
+        )
     return format_html(
         '<time datetime="{}">{}, {} {}</time>',
         moment.astimezone(UTC).isoformat(timespec="seconds"),

@@ -78,6 +78,7 @@ def test_a_time_from_elsewhere_is_told_in_utc() -> None:
 
 def test_no_time_is_not_available() -> None:
     assert when(None) == "n/a"
+    assert "12 Mar 2026, 14:02 (no zone stated)" in when("2026-03-12T14:02:11")
     assert when("yesterday") == "n/a"
 
 
