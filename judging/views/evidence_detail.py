@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.cache import patch_vary_headers
@@ -110,7 +109,6 @@ def _framed(
         "raw": file.addresses.raw(artifact.blob_id) if file.shows_file else "",
         "tab": _tab_address(file, place if panel else None),
         "is_sample": file.match.is_sample,
-        "as_staff": f"?{urlencode({'at': stated})}" if stated else "?",
     }
 
 

@@ -17,7 +17,7 @@ import pytest
 from axe_core_python.sync_playwright import Axe
 from django.conf import settings
 from django.test import Client
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from pytest_django import DjangoDbBlocker
 
 from bouts.models import User
@@ -27,6 +27,9 @@ from tests import chromium, live
 SHOTS = Path(os.environ.get("BOUTS_SHOTS", f"/tmp/bouts-shots-{os.geteuid()}"))
 
 OpenPage = Callable[..., Page]
+
+# How long a page may take to show what is expected of it, on a machine that does much else.
+expect.set_options(timeout=15_000)
 
 
 @pytest.fixture(scope="package")

@@ -25,7 +25,7 @@ from tests.matches import judge, panel
 Accessible = Callable[[Page], None]
 Shoot = Callable[[Page, str], object]
 
-WORK_MS = 30_000  # what the worker may take on a busy machine
+WORK_MS = 60_000  # what the worker may take on a busy machine
 TWO_JUDGES = {"judges": ["objective", "strategy", "integrity"]}
 
 
