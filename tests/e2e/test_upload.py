@@ -66,6 +66,24 @@ def drop(page: Page, *files: FilePayload) -> None:
     expect(zone).not_to_have_class(re.compile("is-over"))
 
 
+def test_a_chosen_bundle_is_followed_until_it_is_scored(
+    page_as: OpenPage, operator: User, known: None, tmp_path: Path
+) -> None:
+    page = page_as(operator)
+    page.goto("/upload/")
+    expect(page.get_by_text("Nothing was uploaded yet")).to_be_visible()
+    choose(page, as_zip("heron.zip", good(tmp_path / "b")))
+    expect(page).to_have_url(re.compile("/upload/[0-9a-f-]{36}/"))
+    expect(page.get_by_role("heading", name="Scored")).to_be_visible(timeout=WORK_MS)
+    expect(page.locator(".stages .is-done")).to_have_count(9)
+    total = str(Match.objects.get().scorecards.get().total)
+    expect(page.get_by_text(total)).to_be_visible()
+    page.get_by_role("link", name="Open the breakdown").click()
+    expect(page.locator(".total-number")).to_have_text(total)
+    page.goto("/upload/")
+    expect(page.get_by_role("row", name=re.compile("heron.zip"))).to_contain_text(total)
+
+
 def test_several_files_dropped_at_once_go_their_own_ways(
     page_as: OpenPage, operator: User, known: None, tmp_path: Path
 ) -> None:
@@ -264,11 +282,13 @@ def test_the_board_is_sorted_and_filtered_in_place(page_as: OpenPage, competitor
     record(make_agent("Wren", "halyard"), version, 80, objective=20)
     page = page_as(competitor)
     page.goto("/leaderboard/refunds/")
-    rows = page.locator("#board tbody tr")
+    # Beside the board stands a table of how far apart the agents of one base model are.
+    board = page.get_by_role("region", name="Leaderboard")
+    rows = board.locator("tbody tr")
     expect(rows.first).to_contain_text("Heron")
     page.get_by_role("link", name="Objective").click()
     expect(rows.first).to_contain_text("Wren")
-    expect(page.get_by_role("columnheader", name="Objective")).to_have_attribute(
+    expect(board.get_by_role("columnheader", name="Objective")).to_have_attribute(
         "aria-sort", "descending"
     )
     page.get_by_label("Team", exact=True).select_option("halyard")
