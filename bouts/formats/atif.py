@@ -72,6 +72,7 @@ from bouts.formats.remarks import Remarks
 from bouts.formats.telemetry.clock import Timekeeper
 from bouts.formats.telemetry.parts import arguments_of, is_number, mapping, text_of, token_count
 from bouts.formats.telemetry.recorder import Call, Moment, Recorder
+from bouts.formats.telemetry.spool import Spool
 from bouts.formats.telemetry.subagents import Subagents
 from bouts.formats.text import single_line
 from bouts.formats.types import Event, Kind, Report, Unreadable
@@ -147,7 +148,8 @@ class _Reading:
 
     def events(self, source: BinaryIO) -> Iterator[Event]:
         document = Document(source, self._report)
-        with Subagents() as self._subagents:
+        with Spool() as spool:
+            self._subagents = Subagents(spool)
             self._survey(document)
             self._clock.settle(self._report)
             recorder = Recorder(self._folder)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from bouts.formats.blocks import BlockStream
 from bouts.formats.text import PICTURES, UNKNOWN_MARK
 from bouts.formats.types import Report, Unreadable
 
@@ -73,7 +74,12 @@ def mended(
     elif encoding == "utf-8" and not start:
         source.seek(0)
         return source
-    return io.BufferedReader(_Mended(source, start, notation, encoding), BLOCK)
+
+    def repaired() -> Iterator[bytes]:
+        pieces = _pieces(source, start, notation, encoding, "replace")
+        return (_marked(piece, notation) for piece in pieces)
+
+    return io.BufferedReader(BlockStream(repaired), BLOCK)
 
 
 def _marked(data: bytes, notation: Notation) -> bytes:
@@ -118,46 +124,3 @@ def _pieces(
         yield data[:cut]
         data = data[cut:]
     yield data + decoder.decode(b"", final=True).encode(errors="replace")
-
-
-class _Mended(io.RawIOBase):
-    """The repaired file as a stream; nothing of it is kept but a block."""
-
-    def __init__(self, source: BinaryIO, start: int, notation: Notation, encoding: str) -> None:
-        self._source = source
-        self._start = start
-        self._notation = notation
-        self._encoding = encoding
-        self.seek(0)
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Go back to the start, or tell where it stands: all that readers ask for."""
-        if offset or whence not in (io.SEEK_SET, io.SEEK_CUR):
-            raise io.UnsupportedOperation("a repaired file can only be read from its start")
-        if whence == io.SEEK_SET:
-            self._blocks = self._repaired()
-            self._ready = memoryview(b"")
-            self._position = 0
-        return self._position
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        while not self._ready:
-            block = next(self._blocks, None)
-            if block is None:
-                return 0
-            self._ready = memoryview(block)
-        size = min(len(buffer), len(self._ready))
-        buffer[:size] = self._ready[:size]
-        self._ready = self._ready[size:]
-        self._position += size
-        return size
-
-    def _repaired(self) -> Iterator[bytes]:
-        pieces = _pieces(self._source, self._start, self._notation, self._encoding, "replace")
-        return (_marked(piece, self._notation) for piece in pieces)

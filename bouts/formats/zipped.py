@@ -13,6 +13,7 @@ from typing import BinaryIO
 from bouts.bundles import zips
 from bouts.bundles.entries import BLOCK, Broken, EntryKind
 from bouts.bundles.limits import Limits, size
+from bouts.formats.blocks import BlockStream
 from bouts.formats.documents import WHOLE_LIMIT
 from bouts.formats.types import Unreadable
 
@@ -44,7 +45,7 @@ class ZipFile:
         """
         member = self._members[name]
         if member.size > WHOLE_LIMIT:
-            return io.BufferedReader(_Member(member), BLOCK)
+            return io.BufferedReader(BlockStream(lambda: _blocks(member), member.size), BLOCK)
         return io.BytesIO(b"".join(_blocks(member)))
 
 
@@ -84,43 +85,3 @@ def _unreadable(broken: Broken) -> Unreadable:
     inside = f", in {broken.member[:200]!r}" if broken.member else ""
     reason = f"not a sound ZIP file: found {broken.found}{inside}, expected {broken.expected}"
     return Unreadable(reason[:900], broken.place)
-
-
-class _Member(io.RawIOBase):
-    """A large member as a stream; going back means to unpack it once more."""
-
-    def __init__(self, member: zips.Member) -> None:
-        self._member = member
-        self.seek(0)
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Go back to the start, to the end, or tell where it stands: all that readers ask for."""
-        if offset or whence not in (io.SEEK_SET, io.SEEK_CUR, io.SEEK_END):
-            raise io.UnsupportedOperation("a member can only be read from its start")
-        if whence == io.SEEK_SET:
-            self._blocks = _blocks(self._member)
-            self._ready = memoryview(b"")
-            self._position = 0
-        elif whence == io.SEEK_END:
-            self._blocks = iter(())
-            self._ready = memoryview(b"")
-            self._position = self._member.size
-        return self._position
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        while not self._ready:
-            block = next(self._blocks, None)
-            if block is None:
-                return 0
-            self._ready = memoryview(block)
-        count = min(len(buffer), len(self._ready))
-        buffer[:count] = self._ready[:count]
-        self._ready = self._ready[count:]
-        self._position += count
-        return count

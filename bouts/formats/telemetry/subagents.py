@@ -5,44 +5,26 @@ They are laid aside on disk, so that a large one costs no memory.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
-from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
+from bouts.formats.telemetry.spool import Spool
 from bouts.formats.types import Unreadable
 
 MAX_SUBAGENTS = 10_000
-KEPT_IN_MEMORY = 1024 * 1024  # bytes of steps up to which nothing is written to disk
-
-
-class _Kept(NamedTuple):
-    pointer: str
-    start: int  # in the file where steps are laid aside
-    size: int
 
 
 class Subagents:
     """Takes the steps of each embedded trajectory, and gives them out once, by its id."""
 
-    def __init__(self) -> None:
-        self._aside = tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY)  # noqa: SIM115
-        self._steps: dict[str, list[_Kept]] = {}  # by the pointer of the trajectory
+    def __init__(self, spool: Spool) -> None:
+        self._aside = spool
+        # Of each trajectory, by its pointer: its steps' pointers and their numbers in the spool.
+        self._steps: dict[str, list[tuple[str, int]]] = {}
         self._places: dict[str, str] = {}  # id to pointer
         self._named: set[str] = set()  # pointers
-
-    def __enter__(self) -> Subagents:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._aside.close()
 
     def name(self, pointer: str, trajectory_id: Any) -> bool:
         """Take a trajectory's id; False where it is none, or another one's already."""
@@ -61,8 +43,7 @@ class Subagents:
             data = orjson.dumps(step)
         except orjson.JSONEncodeError:
             raise Unreadable("a step is nested too deep", pointer) from None
-        kept.append(_Kept(pointer, self._aside.tell(), len(data)))
-        self._aside.write(data)
+        kept.append((pointer, self._aside.add(data)))
 
     def steps_of(self, trajectory_id: Any) -> Iterator[tuple[str, Any]] | None:
         """Return the steps of a trajectory with their pointers; None where there is none.
@@ -74,11 +55,7 @@ class Subagents:
             return None
         kept = [] if place in self._named else self._steps.get(place, [])
         self._named.add(place)
-        return (self._taken(one) for one in kept)
-
-    def _taken(self, kept: _Kept) -> tuple[str, Any]:
-        self._aside.seek(kept.start)
-        return kept.pointer, orjson.loads(self._aside.read(kept.size))
+        return ((pointer, orjson.loads(self._aside.get(number))) for pointer, number in kept)
 
     def unnamed(self) -> list[str]:
         """Return the pointers of the trajectories whose steps nobody has asked for."""

@@ -11,7 +11,7 @@ import pytest
 
 from bouts.formats import documents
 from bouts.formats.atif import AtifReader
-from bouts.formats.telemetry import recorder, subagents
+from bouts.formats.telemetry import recorder, spool
 from bouts.formats.types import Clock, Event, EventKind, Report, Unreadable
 from tests.bouts.formats.reading import call, notes, read, trajectory
 
@@ -724,7 +724,7 @@ def test_what_a_subagent_did_stands_where_a_step_names_it_and_once() -> None:
 def test_subagents_are_read_the_same_way_from_a_large_file(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = read(AtifReader(), delegated())
     monkeypatch.setattr(documents, "WHOLE_LIMIT", 0)
-    monkeypatch.setattr(subagents, "KEPT_IN_MEMORY", 10)
+    monkeypatch.setattr(spool, "IN_MEMORY", 10)
     assert read(AtifReader(), delegated()) == whole
 
 
