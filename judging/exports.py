@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import orjson
 from django.http import HttpRequest, StreamingHttpResponse
 
+from bouts.csv_stream import BLOCK, CONTENT_TYPE, csv_blocks
 from judging.scoring.policy import CURRENT
 from judging.sight import privately
 
-KINDS = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
-# What a spreadsheet would take for the beginning of a formula.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+KINDS = {"csv": CONTENT_TYPE, "json": "application/json"}
 PROVISIONAL, FINAL = "provisional", "final"
-BLOCK = 200  # rows that are sent together
 
 
 @dataclass(frozen=True)
@@ -46,39 +44,10 @@ def answer(table: Table, kind: str) -> StreamingHttpResponse:
 
 
 def _as_csv(table: Table) -> Iterator[str]:
-    """Yield CSV, policy and state in every row: a line above the columns breaks readers."""
-    echo = _Echo()
-    write = csv.writer(echo).writerow
-    yield write([*table.columns, "policy", "state"])
-    block: list[str] = []
-    for row in table.rows:
-        block.append(write([*map(_cell, row), table.policy, table.state]))
-        if len(block) == BLOCK:
-            yield "".join(block)
-            block.clear()
-    yield "".join(block)
-
-
-class _Echo:
-    """A file that hands back what is written to it."""
-
-    def write(self, text: str) -> str:
-        return text
-
-
-def _cell(value: Any) -> Any:
-    """Return a value as a cell. Text that strangers wrote must not run as a formula."""
-    if value is None:
-        return ""
-    if isinstance(value, list | tuple):
-        value = " ".join(map(str, value))
-    if isinstance(value, str) and value.startswith(FORMULA) and not _is_number(value):
-        return f"'{value}"
-    return value
-
-
-def _is_number(text: str) -> bool:
-    return text.lstrip("+-").replace(".", "", 1).isdecimal()
+    """Return CSV, policy and state in every row: a line above the columns breaks readers."""
+    head = [*table.columns, "policy", "state"]
+    rows = ([*row, table.policy, table.state] for row in table.rows)
+    return csv_blocks(chain([head], rows))
 
 
 def _as_json(table: Table) -> Iterator[bytes]:
