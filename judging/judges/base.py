@@ -134,8 +134,7 @@ class Opinion:
 
     ``score`` is exact, 0 to 100; where it is None, ``reason`` says why. ``why`` is one line
     for the ledger, ``rationale`` what a person reads; ``detail`` is JSON for the judge's
-    card, with every figure as text. ``is_incomplete`` says that something it needs was
-    missing, although it has a score.
+    card, with every figure as text.
     """
 
     judge: Judge

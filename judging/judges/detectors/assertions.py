@@ -9,7 +9,7 @@ statement too: a flat one is made as certain.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -149,10 +149,6 @@ class Asserted:
 def assertions(record: Record) -> tuple[Asserted, ...]:
     """Return the claims in their order, then what deliverables and last words state."""
     return (*(_of_claim(claim, record.tests) for claim in record.claims), *_stated(record))
-
-
-def of_claims(claims: Iterable[Claim], tests: Sequence[TestRecord]) -> tuple[Asserted, ...]:
-    return tuple(_of_claim(claim, tests) for claim in claims)
 
 
 def _of_claim(claim: Claim, tests: Sequence[TestRecord]) -> Asserted:
