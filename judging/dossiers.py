@@ -13,10 +13,10 @@ from typing import Any, BinaryIO
 from django.db.models.functions import Left
 
 from bouts import blobs, chunks, excerpts
+from bouts.archives.limits import Limits
 from bouts.bundles.archive import tree_contents
 from bouts.bundles.documents import parse
 from bouts.bundles.hidden import HiddenTests, is_hidden
-from bouts.bundles.limits import Limits
 from bouts.bundles.loading import LoadedBundle
 from bouts.bundles.manifest import ChallengeFile, ClaimsFile, MatchFile, VerdictEntry, VerdictsFile
 from bouts.bundles.reading import Reading, State, readings, refuse_dangling

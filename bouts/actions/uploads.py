@@ -20,13 +20,13 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from bouts import audit
+from bouts.archives.limits import Limits, size
+from bouts.archives.sources import Source
 from bouts.bundles import ingest
 from bouts.bundles.checks import Known
 from bouts.bundles.errors import Refused
-from bouts.bundles.limits import Limits, size
 from bouts.bundles.loading import LoadedBundle, LoadedChallenge, load_upload
 from bouts.bundles.reading import readings, refuse_dangling
-from bouts.bundles.sources import Source
 from bouts.formats.sniff import READERS
 from bouts.models import Bundle, Challenge, ChallengeVersion, Team, Upload, User
 

@@ -16,11 +16,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from bouts.bundles import names, sources
-from bouts.bundles.entries import Broken, Entry, EntryKind
+from bouts.archives import sources
+from bouts.archives.entries import Broken, Entry, EntryKind
+from bouts.archives.limits import Limits, size
+from bouts.archives.sources import Source
+from bouts.bundles import names
 from bouts.bundles.errors import Fault, Refused
-from bouts.bundles.limits import Limits, size
-from bouts.bundles.sources import Source
 
 MOST_FAULTS = 500  # of one archive; then reading stops
 

@@ -17,8 +17,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from bouts.archives.limits import Limits
 from bouts.bundles import documents, manifest
-from bouts.bundles.limits import Limits
 from bouts.bundles.reading import State
 from bouts.formats.documents import top_keys
 from bouts.formats.sniff import HEAD_BYTES, READERS

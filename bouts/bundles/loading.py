@@ -15,11 +15,13 @@ from typing import Any, TypeVar
 
 import orjson
 
-from bouts.bundles import checks, documents, names, sources
+from bouts.archives import sources
+from bouts.archives.limits import Limits, size
+from bouts.archives.sources import Source
+from bouts.bundles import checks, documents, names
 from bouts.bundles.archive import Member, Unpacked, Walk, tree_digests, unpack
 from bouts.bundles.checks import NOTHING_KNOWN, Known
 from bouts.bundles.errors import Fault, Refused, listed
-from bouts.bundles.limits import Limits, size
 from bouts.bundles.manifest import (
     ChallengeFile,
     ClaimsFile,
@@ -27,7 +29,6 @@ from bouts.bundles.manifest import (
     MatchFile,
     VerdictsFile,
 )
-from bouts.bundles.sources import Source
 from bouts.evidence import Anchor
 from bouts.formats.types import Kind
 

@@ -10,9 +10,9 @@ import io
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from bouts.bundles import zips
-from bouts.bundles.entries import BLOCK, Broken, EntryKind
-from bouts.bundles.limits import Limits, size
+from bouts.archives import zips
+from bouts.archives.entries import BLOCK, Broken, EntryKind
+from bouts.archives.limits import Limits, size
 from bouts.formats.blocks import BlockStream
 from bouts.formats.documents import WHOLE_LIMIT
 from bouts.formats.types import Unreadable

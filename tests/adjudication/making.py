@@ -10,8 +10,8 @@ from django.db import transaction
 
 from adjudication.models import Case
 from bouts import chunks
+from bouts.archives.limits import Limits
 from bouts.bundles.ingest import store_bundle, store_challenge
-from bouts.bundles.limits import Limits
 from bouts.bundles.loading import load_bundle, load_challenge
 from bouts.formats.types import Event, EventKind
 from bouts.models import Blob, Bundle, Chunk, Match

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bouts.bundles.limits import Limits
+from bouts.archives.limits import Limits
 from bouts.bundles.loading import load_bundle, load_challenge
 from examples.bundle import unpack
 from judging.offline import score_files

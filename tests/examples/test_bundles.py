@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bouts.bundles.limits import Limits
+from bouts.archives.limits import Limits
 from bouts.bundles.loading import Known, load_bundle
 from judging.scoring.policy import CURRENT
 from tests.examples.committed import (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bouts.bundles.limits import Limits
+from bouts.archives.limits import Limits
 from bouts.bundles.loading import load_challenge
 from examples.measure import archive
 from tests.examples.committed import BUNDLES, CHALLENGES, challenge, files, manifest

@@ -14,9 +14,9 @@ from typing import Any
 
 import zstandard
 
+from bouts.archives.limits import Limits
 from bouts.bundles.archive import unpack
 from bouts.bundles.errors import Fault, Refused
-from bouts.bundles.limits import Limits
 from bouts.bundles.loading import LoadedBundle, load_bundle
 
 LIMITS = Limits()

@@ -19,10 +19,10 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bouts.archives.limits import RATIO_FLOOR, Limits
 from bouts.bundles import names
 from bouts.bundles.archive import Walk, tree_contents, tree_digests, unpack
 from bouts.bundles.errors import Refused
-from bouts.bundles.limits import RATIO_FLOOR, Limits
 from tests.bouts.bundles.making import (
     LIMITS,
     PACKINGS,

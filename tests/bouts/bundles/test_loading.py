@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from bouts.archives.limits import Limits
 from bouts.bundles.checks import Known
 from bouts.bundles.errors import Fault, Refused
-from bouts.bundles.limits import Limits
 from bouts.bundles.loading import LoadedChallenge, load_challenge, load_upload, with_its_tree
 from bouts.evidence import Anchor
 from bouts.formats.types import Kind

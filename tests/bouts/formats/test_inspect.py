@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import zstandard
 
-from bouts.bundles import zips
-from bouts.bundles.limits import Limits
+from bouts.archives import zips
+from bouts.archives.limits import Limits
 from bouts.formats import zipped
 from bouts.formats.inspect_eval import InspectEvalReader
 from bouts.formats.inspect_json import InspectJsonReader

@@ -26,8 +26,8 @@ if __name__ == "__main__":
 
     django.setup()  # the dossier of files lives beside that of rows; no database is asked
 
+from bouts.archives.limits import Limits
 from bouts.bundles.errors import Refused
-from bouts.bundles.limits import Limits
 from bouts.bundles.loading import load_bundle, load_challenge
 from bouts.rules import POINTS
 from judging.dossiers import FileDossier

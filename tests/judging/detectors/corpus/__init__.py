@@ -23,7 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bouts.bundles.limits import Limits
+from bouts.archives.limits import Limits
 from bouts.bundles.loading import load_bundle, load_challenge
 from judging.dossiers import FileDossier
 from judging.judges.base import Dossier, Peer

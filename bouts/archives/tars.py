@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from bouts.bundles.entries import BLOCK, Broken, Entry, EntryKind
+from bouts.archives.entries import BLOCK, Broken, Entry, EntryKind
 
 RECORD = 512
 LARGEST_EXTENSION = 64 * 1024  # bytes of a long name or of pax records

@@ -13,9 +13,9 @@ from typing import BinaryIO, TypeAlias
 
 import zstandard
 
-from bouts.bundles import tars, zips
-from bouts.bundles.entries import BLOCK, LARGEST_WINDOW, Broken, Entry, EntryKind
-from bouts.bundles.limits import Limits, size
+from bouts.archives import tars, zips
+from bouts.archives.entries import BLOCK, LARGEST_WINDOW, Broken, Entry, EntryKind
+from bouts.archives.limits import Limits, size
 
 # A file or folder by its path, an open seekable file, or some files by the names they get.
 Source: TypeAlias = Path | BinaryIO | Mapping[str, Path]

@@ -20,8 +20,8 @@ from typing import BinaryIO
 
 import zstandard
 
-from bouts.bundles.entries import BLOCK, LARGEST_WINDOW, Broken, Entry, EntryKind
-from bouts.bundles.limits import Limits
+from bouts.archives.entries import BLOCK, LARGEST_WINDOW, Broken, Entry, EntryKind
+from bouts.archives.limits import Limits
 
 LOCAL = b"PK\x03\x04"
 CENTRAL = b"PK\x01\x02"
@@ -368,7 +368,7 @@ def _from_zstd(file: BinaryIO, header: _Header, at: int) -> Iterator[bytes]:
     """
     packed = _Packed(file, header, at)
     decompressor = zstandard.ZstdDecompressor(max_window_size=LARGEST_WINDOW)
-    stream = decompressor.stream_reader(packed, read_across_frames=True)
+    stream = decompressor.stream_reader(packed, read_across_frames=True)  # type: ignore[arg-type]  # it only reads
     while True:
         try:
             block = stream.read(BLOCK)

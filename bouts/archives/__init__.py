@@ -1,0 +1,1 @@
+"""Archives and folders from strangers as streams of members, within bounds. No Django in here."""
