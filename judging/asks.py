@@ -37,7 +37,7 @@ from judging.panel.evidence import EvidenceBundle, evidence_for
 from judging.panel.prompts import Prompt, new_boundary, render
 from judging.panel.seats import Seat
 from judging.readings import answer_of, verdict_of
-from judging.rubrics import Questions, Rubric, questions, rubric
+from judging.rubrics import sheet
 from judging.scoring.policy import CURRENT
 from judging.seats import seating
 
@@ -226,16 +226,10 @@ def _ask(step: Step) -> None:
         if not evidence.items:
             _conclude(step, _silent(step, NOTHING_TO_SHOW))
             return
-        prompt = render(judge, _asked_by(judge), evidence, new_boundary())
+        prompt = render(judge, sheet(judge, CURRENT.version), evidence, new_boundary())
         call = _begin(step, seat, prompt, evidence)
         _store(call, client.ask(seat, prompt))
     _conclude(step, verdict_of(call, dossier_of(step.bundle)))
-
-
-def _asked_by(judge: Judge) -> Rubric | Questions:
-    """Return what a judge asks about: criteria with levels, or Integrity's questions."""
-    version = CURRENT.version
-    return questions(version) if judge is Judge.INTEGRITY else rubric(judge, version)
 
 
 def _refuse_where_nothing_may_be_asked(step: Step, seat: Seat | None) -> None:
@@ -268,7 +262,7 @@ def _begin(step: Step, seat: Seat, prompt: Prompt, evidence: EvidenceBundle) -> 
     # time with another boundary in its prompt.
     if why := spending.why_not(step.bundle.match_id, more):
         raise Held(why)
-    rendered = blobs.put(_json(prompt_json(prompt)))
+    rendered = blobs.put(_json(prompt.as_json()))
     shown = blobs.put(_json(evidence.as_json()))
     with _hands_on(step):
         spending.lock()
@@ -291,16 +285,6 @@ def _begin(step: Step, seat: Seat, prompt: Prompt, evidence: EvidenceBundle) -> 
             reserved_usd=more,
             lease_expires_at=step.lease_expires_at,
         )
-
-
-def prompt_json(prompt: Prompt) -> dict[str, object]:
-    """Return a prompt as it is stored: what was sent, and what an answer is held against."""
-    return {
-        "system": prompt.system,
-        "user": prompt.user,
-        "boundary": prompt.boundary,
-        "form": prompt.form.as_json(),
-    }
 
 
 def _json(value: object) -> bytes:
@@ -328,6 +312,7 @@ def _store(call: ModelCall, asked: client.Call) -> CallResult:
             model=asked.answered_by,
             base_url=asked.base_url,
             parameters=dict(asked.parameters),
+            written_by=asked.written_by,
             tokens_in=usage.input if usage else None,
             tokens_out=usage.output if usage else None,
             cost_usd=asked.cost.amount,

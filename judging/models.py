@@ -143,6 +143,7 @@ class CallResult(models.Model):
     model = models.CharField(max_length=120, blank=True)  # as the vendor says that answered
     base_url = models.CharField(max_length=300, blank=True)
     parameters = models.JSONField()  # what the requests said beside the prompt
+    written_by = models.CharField(max_length=120, blank=True)  # libraries, with their versions
     tokens_in = models.PositiveIntegerField(null=True)
     tokens_out = models.PositiveIntegerField(null=True)
     # Null is unknown, never nothing; `least_usd` is what is known to have been spent.

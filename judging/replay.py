@@ -1,8 +1,9 @@
 """Make every verdict and scorecard of a match again from stored bytes, and compare.
 
 Files come from where they are stored by content, each held against its digest, and are read
-anew; what a model said comes from the bytes that its vendor sent. Equal means equal to the last
-digit. What people wrote, uploaders and reviewers, is taken as they wrote it.
+anew; what a model was asked is made of them again, and what it said comes from the bytes that
+its vendor sent. Equal means equal to the last digit. What people wrote, uploaders and reviewers,
+is taken as they wrote it.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from bouts.models import Bundle, Match
 from bouts.rules import Judge
 from judging.actions import RULING, answers_from, artifact_rows, card_digest, columns_of
 from judging.breakdown import score
+from judging.differing import Difference, plain, unequal
 from judging.dossiers import FileDossier, dossier_of
 from judging.judges.base import Dossier, Peer
 from judging.judges.integrity import Integrity, IntegrityJudge
@@ -35,7 +37,10 @@ from judging.judges.recovery import RecoveryJudge
 from judging.judges.strategy import SeatAnswer, StrategyJudge, strategy_digest
 from judging.judges.telemetry import analysed
 from judging.models import Finding, ModelCall, Scorecard, Verdict
+from judging.panel.evidence import evidence_for
+from judging.panel.items import EvidenceBundle
 from judging.readings import answer_of, verdict_of
+from judging.retracing import retraced
 from judging.scoring.policy import CURRENT, POLICIES
 from judging.verdicts import (
     finding_row,
@@ -51,26 +56,9 @@ SAID = (
     "evidence_digest",
 )  # fmt: skip
 FOUND = ("trigger", "points", "status", "confidence", "act", "source", "note", "evidence", "reason")
-LONGEST = 120  # characters of a value that a difference shows
 
 # What a later decision of a reviewer may have changed.
 DECIDED = frozenset({"points", "status", "reason"})
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One thing that does not come out as it is stored."""
-
-    where: str  # "bundle 1, strategy, seat openai"
-    field: str
-    stored: Any
-    recomputed: Any
-
-    def __str__(self) -> str:
-        return (
-            f"{self.where}, {self.field}: stored {_short(self.stored)}, "
-            f"recomputed {_short(self.recomputed)}"
-        )
 
 
 @dataclass(slots=True)
@@ -83,6 +71,7 @@ class Replayed:
     findings: int = 0
     scorecards: int = 0
     differences: list[Difference] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # what differs as it may
 
     @property
     def is_equal(self) -> bool:
@@ -138,6 +127,7 @@ class _Again:
         # Made again, by the keys of the stored rows.
         self.verdicts: dict[int, Verdict] = {}
         self.findings: dict[int, Finding] = {}
+        self._shown: dict[Judge, EvidenceBundle] = {}
 
     @cached_property
     def telemetry(self) -> Any:
@@ -149,8 +139,8 @@ class _Again:
 
     def compare(self) -> None:
         stored = list(self.bundle.verdicts.select_related("call__result").order_by("pk"))
-        calls = self.bundle.calls.exclude(result=None)
-        for call in calls.select_related("result", "prompt", "evidence").order_by("pk"):
+        calls = self.bundle.calls.select_related("result", "prompt", "evidence")
+        for call in calls.order_by("pk"):
             self._call(call, [verdict for verdict in stored if verdict.call_id == call.pk])
         for verdict in stored:
             if verdict.call_id is None:
@@ -165,19 +155,31 @@ class _Again:
     # Models
 
     def _call(self, call: ModelCall, verdicts: list[Verdict]) -> None:
-        """Read a call's stored bytes again, also where no verdict rests on them."""
+        """Trace a call to the files, and read what came back, also where no verdict rests on it."""
         self.replayed.calls += 1
         where = f"{self.where}, {call.judge}, seat {call.seat}, call {call.pk}"
         try:
-            again = verdict_of(call, self.dossier)
+            traced = retraced(call, self._evidence)
+            again = None if call.result_or_none is None else verdict_of(call, self.dossier)
         except (blobs.Tampered, OSError, ValueError) as error:
             self._differs(where, "stored bytes", "intact", str(error))
             return
+        for difference in traced.differences:
+            self._differs(where, *difference)
+        self.replayed.notes += [f"{where}: {note}" for note in traced.notes]
+        if again is None:
+            return  # lost with its worker, or under way
         outcome = again.state if again.state not in {"scored", "answered"} else "answered"
         if outcome != call.result.outcome:
             self._differs(where, "outcome", call.result.outcome, outcome)
         for verdict in verdicts:
             self._same_verdict(verdict, again)
+
+    def _evidence(self, judge: Judge) -> EvidenceBundle:
+        """Build once what the seats of a judge are shown."""
+        if judge not in self._shown:
+            self._shown[judge] = evidence_for(judge, self.dossier, self.telemetry)
+        return self._shown[judge]
 
     # Judges
 
@@ -313,8 +315,8 @@ class _Again:
         scored = score(answers_from(self.bundle, verdicts, findings), POLICIES[card.policy])
         body = {**scored.body, "artifacts": artifact_rows(self.bundle)}
         self._same(where, card, Scorecard(**columns_of(scored)), columns_of(scored))
-        for name, value in _plain(body).items():
-            for place, stored, again in _unequal(card.breakdown.get(name), value, name):
+        for name, value in plain(body).items():
+            for place, stored, again in unequal(card.breakdown.get(name), value, name):
                 self._differs(where, place, stored, again)
         digest = card_digest(self.bundle, body)
         if digest != card.digest:
@@ -355,7 +357,7 @@ def _differences(stored: Model, again: Model, fields: Iterable[str]) -> list[tup
     for name in fields:
         one, other = getattr(stored, name), getattr(again, name)
         if isinstance(one, dict | list):
-            found += _unequal(one, _plain(other), name)
+            found += unequal(one, plain(other), name)
         elif one != other:
             found.append((name, one, other))
     return found
@@ -367,30 +369,3 @@ def _grouped(pairs: Iterable[tuple[str, Any]]) -> Iterable[tuple[str, list[Any]]
     for key, row in pairs:
         groups.setdefault(key, []).append(row)
     return groups.items()
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as it comes back from a column of JSON."""
-    return orjson.loads(orjson.dumps(value))
-
-
-def _unequal(stored: Any, again: Any, place: str) -> list[tuple[str, Any, Any]]:
-    """Return the places at which two JSON values differ, as paths."""
-    if isinstance(stored, dict) and isinstance(again, dict):
-        return [
-            found
-            for key in sorted(stored.keys() | again.keys())
-            for found in _unequal(stored.get(key), again.get(key), f"{place}.{key}")
-        ]
-    if isinstance(stored, list) and isinstance(again, list) and len(stored) == len(again):
-        return [
-            found
-            for at, (one, other) in enumerate(zip(stored, again, strict=True))
-            for found in _unequal(one, other, f"{place}[{at}]")
-        ]
-    return [] if stored == again else [(place, stored, again)]
-
-
-def _short(value: Any) -> str:
-    text = value if isinstance(value, str) else repr(value) if value is None else str(value)
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

@@ -26,7 +26,7 @@ from judging.panel.answers import (
     read_usage,
     settle,
 )
-from judging.panel.exchange import Exchange, TooLong
+from judging.panel.exchange import Exchange, TooLong, written_by
 from judging.panel.prompts import Prompt
 from judging.panel.seats import Seat
 
@@ -110,6 +110,7 @@ class Call:
     model: str
     answered_by: str
     parameters: Mapping[str, Any]
+    written_by: str  # the libraries that wrote the requests, with their versions
     prompt: Prompt
     attempts: tuple[Attempt, ...]
     outcome: Outcome
@@ -148,6 +149,7 @@ def ask(
         model=seat.model,
         answered_by=settled.model,
         parameters=asking.parameters,
+        written_by=written_by(seat.wire),
         prompt=prompt,
         attempts=attempts,
         outcome=settled.outcome,

@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import version
 
 import orjson
 
-from judging.panel.answers import JsonDict
+from judging.panel.answers import JsonDict, Wire
 
 # Where a prompt stands in a request: all else in it are parameters.
 _PROMPT_FIELDS = frozenset({"system", "messages", "contents", "systemInstruction"})
+
+# What writes a request, beside pydantic-ai: the same prompt in another version's bytes.
+_LIBRARIES: Mapping[Wire, str] = {
+    Wire.ANTHROPIC: "anthropic",
+    Wire.OPENAI: "openai",
+    Wire.GOOGLE: "google-genai",
+}
+
+
+@cache
+def written_by(wire: Wire) -> str:
+    """Name the libraries that write a request in this format, with their versions."""
+    names = ("pydantic-ai-slim", _LIBRARIES[wire])
+    return ", ".join(f"{name} {version(name)}" for name in names)
 
 
 class TooLong(Exception):

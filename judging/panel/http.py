@@ -34,15 +34,35 @@ from judging.panel.seats import Seat
 LARGEST_RESPONSE = 10_000_000  # bytes; an answer has some thousands
 
 
+class _NotSent(Exception):
+    """A request was written, and that was all that was wanted."""
+
+
+class _Nowhere(httpx2.AsyncBaseTransport):
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        raise _NotSent
+
+
 def exchange(seat: Seat, prompt: Prompt, remark: str) -> Exchange:
     """Put a prompt to a seat once. ``remark`` is added to it where an answer was invalid.
 
     Whatever a vendor does ends up in the exchange. Raises only what keeps the request from
     being made, which is a fault of ours.
     """
+    return _exchange(seat, prompt, remark, None)
+
+
+def write(seat: Seat, prompt: Prompt, remark: str) -> Exchange:
+    """Write the request that `exchange` would send, and send it nowhere."""
+    return _exchange(seat, prompt, remark, _Nowhere())
+
+
+def _exchange(
+    seat: Seat, prompt: Prompt, remark: str, transport: httpx2.AsyncBaseTransport | None
+) -> Exchange:
     seen = Exchange()
     try:
-        asyncio.run(_within(seat, prompt, remark, seen))
+        asyncio.run(_within(seat, prompt, remark, seen, transport))
     except Exception as error:
         if seen.request is None:
             raise
@@ -52,17 +72,29 @@ def exchange(seat: Seat, prompt: Prompt, remark: str) -> Exchange:
     return seen
 
 
-async def _within(seat: Seat, prompt: Prompt, remark: str, seen: Exchange) -> None:
+async def _within(
+    seat: Seat,
+    prompt: Prompt,
+    remark: str,
+    seen: Exchange,
+    transport: httpx2.AsyncBaseTransport | None,
+) -> None:
     """Ask within the seat's time: a slow answer, each byte in time, has to end as well."""
     try:
         async with asyncio.timeout(seat.timeout_s):
-            await _request(seat, prompt, remark, seen)
+            await _request(seat, prompt, remark, seen, transport)
     except TimeoutError:
         seen.is_late = not seen.is_whole
         raise
 
 
-async def _request(seat: Seat, prompt: Prompt, remark: str, seen: Exchange) -> None:
+async def _request(
+    seat: Seat,
+    prompt: Prompt,
+    remark: str,
+    seen: Exchange,
+    transport: httpx2.AsyncBaseTransport | None,
+) -> None:
     async def sent(request: httpx2.Request) -> None:
         seen.request = await request.aread()
 
@@ -88,6 +120,7 @@ async def _request(seat: Seat, prompt: Prompt, remark: str, seen: Exchange) -> N
         strict=False,  # what the schema cannot say is checked anyway, by the same rules for all
     )
     async with httpx2.AsyncClient(
+        transport=transport,
         timeout=seat.timeout_s,
         # What is stored is to be what was written, not a compressed form of it.
         headers={"Accept-Encoding": "identity"},

@@ -11,7 +11,7 @@ from pathlib import Path
 from string import Template
 
 from bouts.rules import Judge
-from judging.panel.answers import TOOL, Form
+from judging.panel.answers import TOOL, Form, JsonDict
 from judging.panel.items import EvidenceBundle, Section
 from judging.rubrics import Criterion, Question, Questions, Rubric
 
@@ -53,6 +53,15 @@ class Prompt:
     rubric_digest: str
     evidence_digest: str
 
+    def as_json(self) -> JsonDict:
+        """Return it as it is stored: what was sent, and what an answer is held against."""
+        return {
+            "system": self.system,
+            "user": self.user,
+            "boundary": self.boundary,
+            "form": self.form.as_json(),
+        }
+
 
 def new_boundary() -> str:
     """Return a fresh boundary of 128 random bits, which no text of the bundle can know."""
@@ -60,12 +69,17 @@ def new_boundary() -> str:
 
 
 def render(
-    judge: Judge, rubric: Rubric | Questions, evidence: EvidenceBundle, boundary: str
+    judge: Judge,
+    rubric: Rubric | Questions,
+    evidence: EvidenceBundle,
+    boundary: str,
+    version: str = VERSION,
 ) -> Prompt:
     """Make a judge's prompt; the same arguments give the same prompt to the byte.
 
-    Raises `BadBoundary` where the evidence contains the boundary, and `ValueError` where
-    rubric or evidence are another judge's, or there is no evidence to judge.
+    Raises `BadBoundary` where the evidence contains the boundary, `FileNotFoundError` where
+    there is no template of this version, and `ValueError` where rubric or evidence are another
+    judge's, or there is no evidence to judge.
     """
     if not rubric.judge == evidence.judge == judge:
         raise ValueError(f"{judge} with {rubric.judge}'s rubric and {evidence.judge}'s evidence")
@@ -75,7 +89,7 @@ def render(
         raise BadBoundary("the evidence contains the boundary")
     form = form_of(rubric, evidence)
     title, question = _SUBJECTS[judge]
-    template, digest = _template(judge)
+    template, digest = _template(judge, version)
     words = {
         "title": title,
         "question": question,
@@ -93,7 +107,7 @@ def render(
         user=Template(user).substitute(words).strip(),
         boundary=boundary,
         form=form,
-        template_version=VERSION,
+        template_version=version,
         template_digest=digest,
         rubric_version=rubric.version,
         rubric_digest=rubric.digest,
@@ -121,10 +135,10 @@ def form_of(rubric: Rubric | Questions, evidence: EvidenceBundle) -> Form:
 
 
 @cache
-def _template(judge: Judge) -> tuple[str, str]:
+def _template(judge: Judge, version: str) -> tuple[str, str]:
     """Return a judge's template, and the digest of it with what the judge is told it judges."""
     kind = "findings" if judge is Judge.INTEGRITY else "levels"
-    text = (FOLDER / f"{kind}-{VERSION}.txt").read_text(encoding="utf-8")
+    text = (FOLDER / f"{kind}-{version}.txt").read_text(encoding="utf-8")
     identity = "\n".join([*_SUBJECTS[judge], text])
     return text, hashlib.sha256(identity.encode()).hexdigest()
 

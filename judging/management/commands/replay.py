@@ -55,7 +55,9 @@ def _lines(replayed: Replayed) -> list[str]:
             count(replayed.scorecards, "scorecard"),
         ]
     )
+    notes = [f"  {note}" for note in replayed.notes]
     if replayed.is_equal:
-        return [f"{replayed.match}: {made}: equal"]
+        return [f"{replayed.match}: {made}: equal", *notes]
     differences = [f"  {difference}" for difference in replayed.differences]
-    return [f"{replayed.match}: {made}: {count(len(differences), 'difference')}", *differences]
+    told = count(len(differences), "difference")
+    return [f"{replayed.match}: {made}: {told}", *differences, *notes]
