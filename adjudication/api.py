@@ -204,7 +204,7 @@ class CaseList(Cases, generics.ListAPIView):
     """The cases that you may see: your own first, then the most urgent.
 
     Narrow by ``state`` (or ``unsettled``), ``reason``, ``challenge`` (slug), ``stakes``,
-    ``holder`` (``me``, ``nobody`` or a sign-in name) and ``overdue`` (``target`` or
+    ``kind`` (``blocking`` or ``advisory``), ``holder`` (``me``, ``nobody`` or a sign-in name) and ``overdue`` (``target`` or
     ``limit``). Follow ``next``; pages have no numbers.
     """
 

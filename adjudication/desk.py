@@ -17,7 +17,7 @@ from adjudication.blindness import Scrubber, blindfold, scrubber_of, shuffled
 from adjudication.evidence import Evidence, Spot
 from adjudication.models import AskAgain, BlindScore, Case, Claim, Ruling
 from adjudication.panels import Panel, panel_from, panel_of, policy_of
-from adjudication.scale import Scale, scale_of
+from adjudication.scale import LevelRow, Scale, level_row, scale_of
 from adjudication.words import FINDING_RULES, question
 from bouts.models import Challenge, User
 from bouts.rules import Judge
@@ -309,6 +309,25 @@ class Desk:
         ]
         own = self.blind.score if self.blind else None
         return scale_of(votes, own, self.policy.panel.within)
+
+    @property
+    def level_rows(self) -> list[LevelRow]:
+        """The levels of each criterion, one's own and those of the seats that gave any."""
+        if self.panel is None:
+            return []
+        given = [(seat.letter, seat.verdict.levels) for seat in self.seats if seat.verdict.levels]
+        own = self.blind.levels if self.blind else None
+        if not given and own is None:
+            return []
+        return [
+            level_row(
+                criterion.title,
+                [(letter, levels.get(criterion.name)) for letter, levels in given],
+                own and own.get(criterion.name),
+                len(criterion.levels),
+            )
+            for criterion in self.rubric.criteria
+        ]
 
     def as_json(self) -> dict[str, Any]:
         """What the API says of the case: the blind half, and the rest once it is revealed."""

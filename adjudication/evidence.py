@@ -195,6 +195,17 @@ class Evidence:
             Tab.SENT: str(len(self.sent)) if self.sent_digests else "not on record",
         }
 
+    @property
+    def first_tab(self) -> Tab:
+        """The first tab that holds something."""
+        holds = {
+            Tab.PATH: self.timeline.path,
+            Tab.DIFF: self._of(Kind.DIFF),
+            Tab.RUNS: self.timeline.runs,
+            Tab.WRITING: self.writings,
+        }
+        return next((tab for tab in Tab if holds.get(tab)), Tab.PATH)
+
     @cached_property
     def sent_digests(self) -> list[str]:
         """The stored evidence of the calls that the panel's votes come from, by its hash.

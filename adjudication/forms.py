@@ -169,6 +169,9 @@ class QueueFilter(forms.Form):
         choices=[("", "Any"), *((stakes.value, stakes.value.capitalize()) for stakes in Stakes)],
         required=False,
     )
+    kind = forms.ChoiceField(
+        choices=[("", "Any"), ("blocking", "Blocking"), ("advisory", "Advisory")], required=False
+    )
     holder = forms.ChoiceField(label="Held by", required=False)
     overdue = forms.ChoiceField(
         choices=[("", "Any"), ("target", "Past target"), ("limit", "Over limit")], required=False

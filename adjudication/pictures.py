@@ -50,11 +50,9 @@ def of_seats(seats: Sequence[SeatRow]) -> Figure:
     names = [row.seat for row in seats]
     return {
         "data": [
-            _bars("Discarded by the rule", names, [row.discarded for row in seats], "--bad"),
-            _bars(
-                "Upheld by a ruling", names, [row.upheld for row in seats], "--good", is_hollow=True
-            ),
-            _bars("Adopted by a ruling", names, [row.adopted for row in seats], "--pen"),
+            _bars("Discarded", names, [row.discarded for row in seats], "--bad"),
+            _bars("Upheld", names, [row.upheld for row in seats], "--good", is_hollow=True),
+            _bars("Adopted", names, [row.adopted for row in seats], "--pen"),
         ],
         "layout": {"barmode": "group", "yaxis": {"title": {"text": "Votes"}}},
     }

@@ -53,6 +53,8 @@ def narrowed(
         cases = cases.filter(challenge=asked["challenge"])
     if asked.get("stakes"):
         cases = cases.filter(stakes=asked["stakes"])
+    if asked.get("kind"):
+        cases = cases.filter(blocking=asked["kind"] == "blocking")
     if asked.get("overdue") == "limit":
         cases = cases.unsettled().filter(opened_at__lte=at - settings.CASE_LIMIT)
     elif asked.get("overdue") == "target":

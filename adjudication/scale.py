@@ -1,4 +1,4 @@
-"""The votes of a panel on one line, as a picture: geometry here, colours in the stylesheet."""
+"""Votes and levels on one line, as pictures: geometry here, colours in the stylesheet."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ MARK = 4  # half the width of one's own mark
 ROW = 16  # height of a row of figures
 FIGURES = 18  # where the lowest row of them stands
 HEIGHT = 118  # with one row of figures
+APART = 16  # between the middles of marks that stand at one level, in pixels
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,48 @@ class Scale:
     @property
     def height(self) -> int:
         return HEIGHT + self.top
+
+
+@dataclass(frozen=True, slots=True)
+class LevelMark:
+    """A seat at its level of a criterion."""
+
+    letter: str
+    x: str  # per cent
+    shift: int  # pixels to the side, where several stand at one level
+
+
+@dataclass(frozen=True, slots=True)
+class LevelRow:
+    title: str
+    own: int | None
+    said: tuple[tuple[str, int | None], ...]  # seat's letter, its level
+    marks: tuple[LevelMark, ...]
+    own_x: str
+    ticks: tuple[str, ...]
+
+
+def level_row(
+    title: str, said: Sequence[tuple[str, int | None]], own: int | None, highest: int
+) -> LevelRow:
+    """Draw the levels of one criterion, from 1 to `highest`, each in the middle of its field."""
+
+    def at(level: int) -> str:
+        return _x(Fraction(100 * (2 * level - 1), 2 * highest))
+
+    marks = []
+    for level in range(1, highest + 1):
+        here = [letter for letter, each in said if each == level]
+        middle = (len(here) - 1) * APART // 2
+        marks += [LevelMark(letter, at(level), n * APART - middle) for n, letter in enumerate(here)]
+    return LevelRow(
+        title=title,
+        own=own,
+        said=tuple(said),
+        marks=tuple(marks),
+        own_x=at(own) if own else "",
+        ticks=tuple(at(level) for level in range(1, highest + 1)),
+    )
 
 
 def scale_of(votes: Sequence[tuple[str, Fraction]], own: Fraction | None, within: int) -> Scale:

@@ -168,9 +168,9 @@ def _show(
 def _evidence(request: HttpRequest, desk: Desk) -> dict[str, Any]:
     """Return the open tab of the evidence and the page of it that was asked for."""
     asked = request.GET.get("tab", "")
-    tab = Tab(asked) if asked in set(Tab) else Tab.PATH
-    place, number = _place(request), request.GET.get("page")
     evidence, here = desk.evidence, desk.case.get_absolute_url()
+    tab = Tab(asked) if asked in set(Tab) else evidence.first_tab
+    place, number = _place(request), request.GET.get("page")
 
     def address(**query: object) -> str:
         return f"{here}?{urlencode(query)}"

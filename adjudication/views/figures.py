@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_GET
@@ -32,8 +30,9 @@ def lead_figures(request: HttpRequest) -> HttpResponse:
         "reviewers": reviewers,
         "agreements": figures.agreements(scope),
         "seats": seats,
-        "columns": [name.replace("_", " ").capitalize() for name in figures.COLUMNS],
-        "decisions": list(islice(figures.decisions(scope.rulings[:ON_SCREEN]), ON_SCREEN)),
+        "decisions": scope.rulings.select_related("case__challenge", "reviewer", "before", "after")[
+            :ON_SCREEN
+        ],
         "time_picture": pictures.of_time(weeks) if weeks else None,
         "load_picture": pictures.of_load(reviewers) if any(r.rulings for r in reviewers) else None,
         "seat_picture": pictures.of_seats(seats) if any(seat.votes for seat in seats) else None,

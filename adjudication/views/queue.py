@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from adjudication import actions
-from adjudication.census import census, count_of
+from adjudication.census import Census, census, count_of
 from adjudication.context_processors import Badge
 from adjudication.forms import QueueFilter, SavedViewForm
 from adjudication.models import Case, CaseQuerySet, Claim
@@ -51,6 +51,7 @@ def case_queue(request: HttpRequest) -> HttpResponse:
     )
     chips = [("", "All", counted.total), (UNSETTLED, "Unsettled", counted.unsettled)]
     chips += [(each.value, each.label, counted.by_state[each.value]) for each in Case.State]
+    mine = seen.held_by(request.user, at).count() if request.user.is_reviewer else None
     context = {
         "form": form,
         "chips": chips,
@@ -64,14 +65,24 @@ def case_queue(request: HttpRequest) -> HttpResponse:
         "listed_count": count_of(counted, state),
         "rows": rows_of(part.cases, request.user, at),
         "tally": of_all,
+        "shortcuts": list(_shortcuts(of_all, mine)),
         # The page's own count, not a second one of a moment later.
         "badge": Badge(request.user, of_all.unsettled) if request.user.is_reviewer else None,
-        "mine": seen.held_by(request.user, at).count() if request.user.is_reviewer else 0,
         "views": list(request.user.saved_views.all()),
         "view_form": SavedViewForm(initial={"query": request.GET.urlencode()}, label_suffix=""),
         "at": at,
     }
     return render_page(request, "adjudication/case_queue.html", context, partial="cases")
+
+
+def _shortcuts(counted: Census, mine: int | None) -> Iterator[tuple[str, int, str]]:
+    """Yield what is counted at the head of the page, and the filters that list just that."""
+    yield "Over limit", counted.over_limit, "overdue=limit"
+    yield "Past target", counted.past_target, "overdue=target"
+    yield "Blocking", counted.blocking, f"state={UNSETTLED}&kind=blocking"
+    yield "Advisory", counted.advisory, f"state={UNSETTLED}&kind=advisory"
+    if mine is not None:
+        yield "Yours", mine, "holder=me"
 
 
 def _asked(

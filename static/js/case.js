@@ -14,6 +14,15 @@ const form = document.querySelector("form[data-draft]");
 if (bar) holdCase();
 for (const sheet of document.querySelectorAll("[data-levels]")) countLevels(sheet.closest("form"));
 
+// One press opens what the levels of all criteria mean, and another closes it.
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest("[data-anchors]");
+  if (!button) return;
+  const isOpen = button.getAttribute("aria-expanded") === "true";
+  button.setAttribute("aria-expanded", String(!isOpen));
+  for (const details of button.closest("form").querySelectorAll(".criterion details")) details.open = !isOpen;
+});
+
 function holdCase() {
   let until = Date.parse(bar.dataset.lease);
   let touchedAt = Date.now();

@@ -128,6 +128,7 @@ document.addEventListener("keydown", (event) => {
 
 document.addEventListener("click", ({ target }) => {
   if (target.closest("[data-quote-button]")) quoteOf()?.();
+  if (target.closest("[data-keys-open]")) dialog?.showModal();
 });
 
 // A piece of evidence that has got the focus stays marked, so that the button can quote it too.
@@ -136,7 +137,10 @@ document.addEventListener("focusin", ({ target }) => {
   if (!piece) return;
   for (const other of document.querySelectorAll(".is-quotable")) other.classList.remove("is-quotable");
   piece.classList.add("is-quotable");
-  for (const button of document.querySelectorAll("[data-quote-button]")) button.disabled = false;
+  for (const button of document.querySelectorAll("[data-quote-button]")) {
+    button.disabled = false;
+    button.querySelector("span").textContent = button.dataset.quoteButton;
+  }
 });
 
 // Whoever moves by mouse or Tab marks the row or criterion they are at.

@@ -148,7 +148,14 @@ def test_what_one_holds_comes_first(match: Match, reviewer: User) -> None:
 @given(
     rows(),
     st.sampled_from(
-        [{}, {"stakes": "standard"}, {"holder": "nobody"}, {"overdue": "limit"}, {"stakes": "high"}]
+        [
+            {},
+            {"stakes": "standard"},
+            {"holder": "nobody"},
+            {"overdue": "limit"},
+            {"stakes": "high"},
+            {"kind": "blocking"},
+        ]
     ),
 )
 def test_list_badge_api_and_csv_count_alike(

@@ -226,8 +226,8 @@ def test_the_file_names_match_judge_version_reviewer_and_ruling(
     assert row["score"] == "76.00"
     assert row["public_reason"].startswith("'=")
     page = client_of(lead).get("/figures/").content.decode()
-    for column in figures.COLUMNS:
-        assert column.replace("_", " ").capitalize() in page
+    for words in (str(case), "rosa", "76.00", "=HYPERLINK(&quot;x&quot;)"):
+        assert words in page
 
 
 def test_filters_stand_in_the_address_and_narrow_everything(

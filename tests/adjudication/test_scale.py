@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudication.queue import spoken
-from adjudication.scale import scale_of
+from adjudication.scale import level_row, scale_of
 
 scores = st.fractions(min_value=0, max_value=100, max_denominator=21)
 
@@ -66,3 +66,14 @@ def test_nothing_stands_outside_the_picture(some: list[Fraction], own: Fraction 
 )
 def test_lengths_of_time_are_said_in_their_two_largest_units(length: timedelta, words: str) -> None:
     assert spoken(length) == words
+
+
+def test_levels_of_one_criterion_stand_side_by_side_where_they_are_the_same() -> None:
+    row = level_row("Search", [("A", 3), ("B", 3), ("C", 5), ("D", None)], 1, 5)
+    assert [(mark.letter, mark.x, mark.shift) for mark in row.marks] == [
+        ("A", "50%", -8),
+        ("B", "50%", 8),
+        ("C", "90%", 0),
+    ]
+    assert (row.own_x, row.ticks) == ("10%", ("10%", "30%", "50%", "70%", "90%"))
+    assert level_row("Search", [], None, 5).own_x == ""

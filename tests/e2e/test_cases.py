@@ -111,7 +111,7 @@ def test_keys_move_through_the_queue_and_can_be_switched_off(
     page.goto("/queue/")
     for key, row in (("j", 0), ("j", 1), ("k", 0)):
         page.keyboard.press(key)
-        expect(page.locator("tbody tr").nth(row)).to_have_class(re.compile("is-next"))
+        expect(page.locator("[data-rows] tbody tr").nth(row)).to_have_class(re.compile("is-next"))
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
     with page.expect_response("**/queue/keys/"):

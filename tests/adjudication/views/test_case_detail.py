@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from typing import Any
 
@@ -20,6 +21,7 @@ from tests.adjudication.making import (
     case_of,
     finding,
     make_match,
+    verdicts,
 )
 from tests.factories import make_user
 
@@ -391,6 +393,27 @@ def test_forms_of_another_phase_are_refused_and_not_misread(
     assert "stays as it is" in text_of(again)
     assert BlindScore.objects.count() == 1
     assert not Ruling.objects.exists()
+
+
+def test_the_reveal_sets_ones_own_levels_beside_those_of_the_seats(
+    reviewer: User, client_of
+) -> None:
+    by_seat = {"anthropic": 5, "openai": 1, "google": 3}
+    told = verdicts(dict.fromkeys(by_seat, 0), {}, [])
+    for entry in told["verdicts"]:
+        del entry["score"]
+        entry["levels"] = dict.fromkeys(GOOD_LEVELS, by_seat[entry["seat"]])
+    case = case_of(make_match(files={"verdicts.json": json.dumps(told).encode()}))
+    client = client_of(reviewer)
+    client.post(address(case, "claim/"))
+    assert "Table of levels" not in text_of(client.get(address(case)))
+    page = text_of(commit(client, case))
+    (table,) = re.findall(r'aria-label="Table of levels".*?</table>', page, re.DOTALL)
+    rows = re.findall(r'<tr><th scope="row">.*?</tr>', table)
+    assert len(rows) == len(GOOD_LEVELS)
+    for row in rows:
+        *said, own = re.findall(r'<td class="num.*?>(?:<strong>)?(\d)<', row)
+        assert (sorted(said), own) == (["1", "3", "5"], "4")
 
 
 # Another question about the same match stays blind
