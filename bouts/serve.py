@@ -28,6 +28,7 @@ from bouts import embedded, env
 
 WEB_WORKERS = 2
 TASK_WORKERS = 2
+OUTSIDE_WORKERS = 6  # threads, since all they do is wait: two panels of three may hang at once
 # A sync worker is busy while a bundle arrives; this many seconds allow 512 MB over a slow line.
 REQUEST_TIMEOUT_S = 600
 # An idle Celery worker takes some 6 s to end. What still works after this many is killed, and its
@@ -199,15 +200,29 @@ def start(address: Address, *, database_is_ours: bool) -> Iterator[Child]:
         # Known to be running: they need not look for it, nor may they stop it.
         environment["DATABASE_URL"] = embedded.url(settings.DATA_DIR)
 
-    celery = ["celery", "--app", "bouts", "worker", "--beat", "--concurrency", str(TASK_WORKERS)]
-    celery += ["--without-gossip", "--without-mingle"]
-    celery += ["--loglevel", settings.LOGGING["root"]["level"]]
-    yield Child("worker", *celery, logs=logs, environment=environment)
+    level = settings.LOGGING["root"]["level"]
+    for name, command in workers().items():
+        yield Child(name, *command, "--loglevel", level, logs=logs, environment=environment)
 
     gunicorn = ["gunicorn", "bouts.wsgi", "--bind", str(address), "--workers", str(WEB_WORKERS)]
     gunicorn += ["--timeout", str(REQUEST_TIMEOUT_S), "--graceful-timeout", str(PATIENCE_S // 2)]
     gunicorn += ["--no-control-socket"]
     yield Child("server", *gunicorn, logs=logs, environment=environment)
+
+
+def workers() -> dict[str, list[str]]:
+    """Return the commands of the workers by name; one alone where both have the same queue."""
+    from django.conf import settings
+
+    celery = ["celery", "--app", "bouts", "worker", "--without-gossip", "--without-mingle"]
+    own, outside = settings.CELERY_TASK_DEFAULT_QUEUE, settings.OUTSIDE_QUEUE
+    found = {"worker": [*celery, "--queues", own, "--beat", "--concurrency", str(TASK_WORKERS)]}
+    if outside != own:
+        threads = ["--pool", "threads", "--concurrency", str(OUTSIDE_WORKERS)]
+        # What it would take beforehand would wait for what hangs.
+        threads += ["--prefetch-multiplier", "1"]
+        found["outside"] = [*celery, "--queues", outside, *threads]
+    return found
 
 
 def add_samples() -> None:

@@ -244,6 +244,14 @@ if CELERY_BROKER_URL.startswith("pgmq:"):
         # Longer than a task may take, so that none runs twice while it still works.
         "visibility_timeout": 1200,
     }
+CELERY_TASK_DEFAULT_QUEUE = "celery"
+# What waits for servers of other people, of models and of webhooks, is not to keep a bundle
+# waiting when one of them hangs. A worker listens on one queue: with two, this transport would
+# wait for seconds at the one while there is work in the other.
+OUTSIDE_QUEUE = env.text("BOUTS_OUTSIDE_QUEUE", "outside")
+CELERY_TASK_ROUTES = {
+    task: {"queue": OUTSIDE_QUEUE} for task in ("judging.tasks.ask", "news.tasks.deliver")
+}
 CELERY_WORKER_PREFETCH_MULTIPLIER = 4
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True

@@ -31,6 +31,7 @@ def environment(**more: str) -> dict[str, str]:
         "BOUTS_DATA": str(settings.DATA_DIR),
         "BOUTS_SECRET_KEY": settings.SECRET_KEY,
         "BOUTS_RANDOM_AUDIT_PERCENT": "0",
+        "BOUTS_OUTSIDE_QUEUE": settings.OUTSIDE_QUEUE,
         **more,
     }
 
@@ -99,3 +100,9 @@ def drain_queue() -> None:
             return bool(cursor.fetchone()[0])
 
     wait_until(is_empty, "the end of the tasks that the worker has begun")
+
+
+def empty_queues() -> None:
+    """Drop all messages, those too that a killed worker had begun."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pgmq.purge_queue(queue_name) FROM pgmq.meta")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 os.environ.setdefault("BOUTS_DATA", str(Path(__file__).resolve().parent.parent / ".data" / "test"))
 os.environ.pop("CELERY_BROKER_URL", None)  # the broker of the tests is their own database
+os.environ["BOUTS_OUTSIDE_QUEUE"] = "celery"  # one worker does all, where a test needs one
 
 from bouts.settings import *  # noqa: F403
 from bouts.settings import (

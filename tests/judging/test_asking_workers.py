@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from datetime import timedelta
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from django.db import connection
 from pytest_django.fixtures import Settings
 
+from bouts import serve
 from bouts.models import Bundle
 from judging import steps, tasks
 from judging.models import ModelCall, Scorecard, Step, Verdict
@@ -61,8 +61,7 @@ def vendors(
 def storage_of_workers() -> Iterator[None]:
     """Empty the queue in the end: what killed workers had taken would come back to others."""
     yield
-    with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM pgmq.q_celery")
+    live.empty_queues()
 
 
 def is_judged(bundle: Bundle) -> bool:
@@ -101,15 +100,33 @@ def test_three_matches_at_once_each_question_delivered_three_times(
     assert len(vendors.asked()) == 18
 
 
-def test_one_vendor_down_leaves_two_of_three(vendors: VendorServer, tmp_path: Path) -> None:
-    vendors.play("google", replies.status(401))  # a key that was withdrawn is not tried again
-    bundle = asking.store(tmp_path)
-    with worker(vendors, concurrency=2):
-        tasks.ring(bundle.pk)
-        live.wait_until(lambda: is_judged(bundle), "the end", timeout_s=PATIENCE_S)
-    strategy = card_of(bundle).breakdown["judges"]["strategy"]
-    assert (strategy["branch"], strategy["votes"]) == ("pair_split", 2)
-    assert [case["reason"] for case in card_of(bundle).breakdown["cases"]] == ["panel_disagreement"]
+def test_vendors_that_hang_hold_up_no_bundle(
+    vendors: VendorServer, tmp_path: Path, settings: Settings
+) -> None:
+    for name in LEVELS:
+        vendors.play(name, replies.hang)
+    settings.OUTSIDE_QUEUE = "outside"
+    env = live.environment(**asking.environment(asking.seats(vendors)))
+    with ExitStack() as workers:
+        for name, command in serve.workers().items():
+            log = live.logs() / f"hanging-{name}.log"
+            command = [word for word in command if word != "--beat"]
+            workers.enter_context(live.running(*command, log=log, env=env))
+        for name in ("m-1", "m-2"):
+            tasks.ring(asking.store(tmp_path / name, match=name).pk)
+        live.wait_until(
+            lambda: len(vendors.asked()) >= serve.OUTSIDE_WORKERS, "every thread to hang",
+            timeout_s=PATIENCE_S,
+        )  # fmt: skip
+        later = asking.store(tmp_path / "m-3", match="m-3")
+        tasks.ring(later.pk)
+        objective = later.steps.get(name=Step.Name.OBJECTIVE)
+        live.wait_until(
+            lambda: objective.refresh_from_db() or objective.state == Step.State.DONE,
+            "Objective of a bundle that comes later", timeout_s=PATIENCE_S,
+        )  # fmt: skip
+    assert len(vendors.asked()) == serve.OUTSIDE_WORKERS
+    assert set(later.steps.asks().values_list("state", flat=True)) == {Step.State.WAITING}
 
 
 @pytest.mark.parametrize("stage", ["objective", "asking", "result", "verdict", "scorecard"])

@@ -66,8 +66,7 @@ def is_waited_for(table: str) -> bool:
 def queue() -> Iterator[None]:
     """Empty the queue in the end: what killed workers had taken would come back to others."""
     yield
-    with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM pgmq.q_celery")
+    live.empty_queues()
 
 
 @pytest.fixture
