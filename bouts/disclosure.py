@@ -113,8 +113,13 @@ class Gate:
 
     @property
     def key(self) -> str:
-        """Tells apart what is cached: equal keys, equal pages."""
-        return f"{self.audience}-{self.disclosure}{'-contested' if self.is_contested else ''}"
+        """Tells apart what is cached: equal keys, equal pages.
+
+        It is part of ETags, so that it names only what its audience is shown: a panel in question
+        changes the team's page alone, and nobody else is to learn of it by an answer of 304.
+        """
+        is_told = self.is_contested and self.audience is Audience.TEAM
+        return f"{self.audience}-{self.disclosure}{'-contested' if is_told else ''}"
 
     @property
     def is_full(self) -> bool:

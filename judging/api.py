@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from functools import cached_property
 from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet, Subquery
@@ -22,7 +23,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from bouts.disclosure import open_to
+from bouts.disclosure import Audience, audience_in, open_to
 from bouts.models import Challenge, ChallengeVersion, Match
 from bouts.rules import Disclosure, Severity, Stakes
 from judging.api_shapes import Breakdown, Score
@@ -123,6 +124,9 @@ class BreakdownDetail(APIView):
         if asked and not (asked.isdecimal() and len(asked) < 9):
             raise serializers.ValidationError({"revision": ["Expected a whole number."]})
         sight = sight_of(request, slug, int(asked) if asked else None)
+        if sight.audience is Audience.BLIND:
+            # No tag either: it would tell whenever something became of the match.
+            return privately(Response(sight.breakdown))
         if sight.head.card_id is None:
             return privately(Response(_without_card(sight)))
         etag = quote_etag(f"{sight.head.card_id}-{sight.key}-{sight.head.card_is_live:d}")
@@ -146,6 +150,9 @@ def _without_card(sight: Sight) -> dict[str, Any]:
     }
 
 
+SHOWN_CASES = frozenset({Audience.STAFF, Audience.TEAM})
+
+
 class RevisionSerializer(serializers.Serializer):
     """A revision of a match's scorecard."""
 
@@ -154,9 +161,13 @@ class RevisionSerializer(serializers.Serializer):
     total = Score()
     policy = serializers.CharField()
     challenge_version = serializers.IntegerField(source="challenge_version.number")
-    cause = serializers.CharField()
+    cause = serializers.SerializerMethodField()
     recorded_at = serializers.DateTimeField(source="created_at")
     superseded = serializers.SerializerMethodField()
+
+    def get_cause(self, card: Scorecard) -> str:
+        """A ruling names its case only to those who may know of cases."""
+        return card.cause if self.context["shows_cases"] else card.cause.partition(" on ")[0]
 
     def get_superseded(self, card: Scorecard) -> bool:
         return not card.is_live
@@ -169,10 +180,19 @@ class RevisionList(generics.ListAPIView):
     queryset = Scorecard.objects.none()
     filter_backends: list = []
 
+    @cached_property
+    def match(self) -> Match:
+        matches = open_to(self.request.user).select_related("agent")
+        return get_object_or_404(matches, slug=self.kwargs["slug"])
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        # `open_to` has left out what is dark.
+        audience = audience_in(self.request.user, self.match.agent.team_id, is_dark=lambda: False)
+        return super().get_serializer_context() | {"shows_cases": audience in SHOWN_CASES}
+
     def get_queryset(self) -> QuerySet[Scorecard]:
-        match = get_object_or_404(open_to(self.request.user), slug=self.kwargs["slug"])
         return (
-            match.scorecards.select_related("challenge_version")
+            self.match.scorecards.select_related("challenge_version")
             .defer("breakdown", "challenge_version__document", "challenge_version__starting_tree")
             .order_by("-number")
         )

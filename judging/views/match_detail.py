@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -92,9 +93,13 @@ def _etag(request: HttpRequest, sight: Sight) -> str | None:
     if wants_part(request) or sight.has_unfinished_work or len(get_messages(request)):
         return None
     get_token(request)  # the page holds one in any case; now it is known which
+    head = sight.head
+    if not sight.shows_evidence:
+        # Reviews and open cases are not on the page: its ETag must not tell of them either.
+        head = replace(head, review=None, is_contested=False)
     around = (
         card_key(sight),
-        sight.head,
+        head,
         request.user.pk,
         str(request.user),
         request.user.role,

@@ -14,9 +14,10 @@ from adjudication import actions
 from adjudication.models import Case, Claim
 from bouts.formats.types import Event, EventKind
 from bouts.models import User
+from judging.actions import rule_strategy
 from tests.adjudication.conftest import lapse
+from tests.adjudication.making import AGREEING, EVENTS, GOOD_LEVELS, case_of, finding, make_match
 from tests.adjudication.making import DIFF as PLAIN_DIFF
-from tests.adjudication.making import EVENTS, GOOD_LEVELS, case_of, finding, make_match
 
 # Whatever tells who fought, who judged and how much was given.
 NAMES = ("heron", "northbank", "quill", "trellis", "secret-slug", "quokka")
@@ -150,6 +151,42 @@ def test_whoever_finds_it_held_learns_nothing(
 
 def test_a_lead_sees_the_spread_and_nothing_else(case: Case, lead: User, client_of) -> None:
     assert not betrayals(client_of(lead), case, *NAMES, *SEATS, *FIGURES[:5], case.total)
+
+
+def test_no_tag_and_no_cause_tells_a_rival_that_a_case_is_open(
+    competitor: User, rival: User, reviewer: User, client_of
+) -> None:
+    """An answer of 304 tells that nothing has changed, and one of 200 that something has."""
+    match = make_match("m-1", votes=AGREEING)
+    addresses = (match.get_absolute_url(), "/api/matches/m-1/breakdown/")
+    clients = {user: client_of(user) for user in (competitor, rival)}
+    before = {
+        (user, address): client.get(address)["ETag"]
+        for user, client in clients.items()
+        for address in addresses
+    }
+    place = {"artifact": "final.diff", "place": "diff:refunds/store.py:2"}
+    asked = actions.ask_for_review(
+        match.pk, by=competitor, finding_key="", text="See.", evidence=[place], revision=1
+    )
+    after = {
+        (user, address): clients[user].get(address, headers={"If-None-Match": tag}).status_code
+        for (user, address), tag in before.items()
+    }
+    assert {status for (user, _), status in after.items() if user == rival} == {304}
+    assert {status for (user, _), status in after.items() if user == competitor} == {200}
+    # Before a blind reviewer the match stands as it always stood.
+    blind = client_of(reviewer).get(addresses[1])
+    assert "ETag" not in blind.headers
+    assert blind.json().keys() == {"challenge_version", "withheld"}
+    rule_strategy(
+        asked.case.bundle, None, by=reviewer, reason="So.", cause=f"ruling on {asked.case}"
+    )
+    causes = {
+        user: client.get("/api/matches/m-1/revisions/").json()["results"][0]["cause"]
+        for user, client in clients.items()
+    }
+    assert causes == {competitor: f"ruling on {asked.case}", rival: "ruling"}
 
 
 def test_a_finding_shows_its_evidence_and_nobodys_name(reviewer: User, client_of) -> None:
