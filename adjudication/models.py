@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django.conf import settings
@@ -10,6 +10,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Case as CaseWhen
 from django.db.models import Exists, F, Func, OuterRef, Q, Subquery, Value, When
+from django.db.models.functions import Coalesce
+from django.db.models.lookups import LessThanOrEqual
 from django.urls import reverse
 from django.utils import timezone
 
@@ -25,6 +27,9 @@ from bouts.models import (
 )
 from bouts.rules import Stakes
 from judging.models import Scorecard
+
+# Since when a slot of a case is free: for ever, or from the end of a lease on.
+FREE_FROM = Coalesce("full_until", Value(datetime.min.replace(tzinfo=UTC)))
 
 
 class CaseQuerySet(models.QuerySet):
@@ -74,7 +79,7 @@ class CaseQuerySet(models.QuerySet):
         at = at or timezone.now()
         touched = Claim.objects.filter(Claim.bars(at), case=OuterRef("pk"), reviewer=user)
         return self.visible_to(user).filter(
-            Q(full_until=None) | Q(full_until__lte=at),
+            LessThanOrEqual(FREE_FROM, at),
             ~Q(challenge__state=Challenge.State.FROZEN),
             ~Exists(touched),
             state__in=Case.WANTING,
@@ -197,8 +202,13 @@ class Case(models.Model):
         ]
         indexes = [
             # The rungs of the queue: see `adjudication.urgency`.
+            # The last part lets "next case" pass over what is taken without reading its rows.
             models.Index(
-                fields=["blocking", "stakes", "opened_at", "id"],
+                "blocking",
+                "stakes",
+                "opened_at",
+                "id",
+                FREE_FROM,
                 condition=Q(closed_at=None),
                 name="unsettled_cases",
             ),

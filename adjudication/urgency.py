@@ -13,7 +13,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import product
+from itertools import pairwise, product
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db.models import Q, QuerySet, Value
@@ -28,6 +29,7 @@ SETTLED = 13
 TOKEN = re.compile(r"(\d{1,17})-(\d{1,2})-(\d{1,17})-(\d{1,18})")
 MICROSECOND = timedelta(microseconds=1)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+EVER, NEVER = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,19 +169,37 @@ def on_rung(cases: CaseQuerySet, rung: int, at: datetime) -> CaseQuerySet:
     open_ones = cases.filter(closed_at=None)
     if rung == MINE:
         return open_ones
-    opened, blocking, stakes = tuple(_ladder(at))[rung - RUNGS.start]
-    return open_ones.filter(opened, blocking=blocking, stakes=stakes)
+    return open_ones.filter(**ladder(at)[rung - RUNGS.start].cases)
 
 
-def _ladder(at: datetime) -> Iterator[tuple[Q, bool, str]]:
-    limit, target = at - settings.CASE_LIMIT, at - settings.CASE_TARGET
-    ages = (
-        Q(opened_at__lte=limit),
-        Q(opened_at__gt=limit, opened_at__lte=target),
-        Q(opened_at__gt=target),
-    )
-    for age, blocking, stakes in product(ages, (True, False), (Stakes.HIGH, Stakes.STANDARD)):
-        yield age, blocking, stakes.value
+class Rung(NamedTuple):
+    """What the unsettled cases of one rung have in common."""
+
+    since: datetime  # opened after this
+    until: datetime  # and not after that
+    blocking: bool
+    stakes: str
+
+    @property
+    def cases(self) -> dict[str, Any]:
+        """The filters of a query for them; each part may also be an expression."""
+        return {
+            "opened_at__gt": self.since,
+            "opened_at__lte": self.until,
+            "blocking": self.blocking,
+            "stakes": self.stakes,
+        }
+
+
+def ladder(at: datetime) -> list[Rung]:
+    """Return the rungs of unsettled cases at a moment, the most urgent first."""
+    ages = pairwise([EVER, at - settings.CASE_LIMIT, at - settings.CASE_TARGET, NEVER])
+    return [
+        Rung(since, until, blocking, stakes.value)
+        for (since, until), blocking, stakes in product(
+            ages, (True, False), (Stakes.HIGH, Stakes.STANDARD)
+        )
+    ]
 
 
 def everything(cases: CaseQuerySet, user: User, at: datetime, size: int) -> Iterator[list[Case]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from judging import api
+from judging import api, urls  # noqa: F401 (it registers how a match is written in an address)
 
 urlpatterns = [
     path("matches/", api.MatchList.as_view(), name="match_list"),

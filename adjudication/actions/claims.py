@@ -12,7 +12,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from adjudication.models import Case, Claim, Draft
-from adjudication.next_case import lock_next_case
+from adjudication.next_case import take_next_case
 from adjudication.refusals import (
     AlreadyClaimed,
     AlreadyRuled,
@@ -55,25 +55,26 @@ def claim_next(*, by: User) -> Claim | None:
                 # The same person in another tab waits here, and then is given the same case.
                 one_at_a_time(f"cases of {by.pk}")
                 at = timezone.now()
-                held = _held(by, at)
-                if len(held) >= settings.CASES_HELD_AT_ONCE:
-                    return held[0]
-                case = lock_next_case(by, at)
-                return None if case is None else _give_slot(case, by, at, "claim_next")
+                return _take_next(by, at) or _oldest_held(by, at)
         except IntegrityError:
             # The same person claimed this very case by its address since the query looked.
             continue
 
 
-def _held(by: User, at: datetime) -> list[Claim]:
-    """Return the claims of a person on cases that they may still decide, the oldest first."""
-    claims = Claim.objects.live(at).filter(reviewer=by, case__state__in=Case.WANTING)
-    held = list(claims.select_related("case").order_by("claimed_at", "pk"))
-    if not held:
-        return []  # as nearly always; what is visible takes longer to ask than all the rest
-    keys = [claim.case_id for claim in held]
-    visible = set(Case.objects.visible_to(by).filter(pk__in=keys).values_list("pk", flat=True))
-    return [claim for claim in held if claim.case_id in visible]
+def _take_next(by: User, at: datetime) -> Claim | None:
+    taken = take_next_case(by, at, at + settings.CLAIM_LEASE)
+    if taken is None:
+        return None
+    case_id, claim = taken
+    return claim or _give_slot(Case.objects.get(pk=case_id), by, at, "claim_next")
+
+
+def _oldest_held(by: User, at: datetime) -> Claim | None:
+    """Return what a person gets back who holds as many cases as one may; None for anybody else."""
+    held = Case.objects.visible_to(by).held_by(by, at).filter(state__in=Case.WANTING)
+    claims = Claim.objects.live(at).filter(reviewer=by, case__in=held)
+    claims = list(claims.order_by("claimed_at", "pk")[: settings.CASES_HELD_AT_ONCE])
+    return claims[0] if len(claims) == settings.CASES_HELD_AT_ONCE else None
 
 
 @transaction.atomic
@@ -190,10 +191,12 @@ def note_slots(case: Case, at: datetime) -> None:
 
     Lists, counts and "next case" read these two times alone.
     """
-    leases = sorted(case.claims.live(at).values_list("expires_at", flat=True))
-    is_full = len(leases) + case.rulings.in_force().count() >= case.slots
+    leases = sorted(case.claims.open().values_list("expires_at", flat=True))
+    live = [lease for lease in leases if lease > at]
+    is_full = len(live) + case.rulings.in_force().count() >= case.slots
+    # A lapsed lease is noted too: whoever claims next sees that there is one to end.
     case.held_until = leases[-1] if leases else None
-    case.full_until = leases[0] if leases and is_full else None
+    case.full_until = live[0] if live and is_full else None
     case.save(update_fields=["held_until", "full_until"])
 
 

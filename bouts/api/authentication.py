@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import cache
 
 from django.utils import timezone
 from rest_framework import authentication, exceptions
 from rest_framework.request import Request
 
+from bouts import prepared
 from bouts.models import ApiToken, User
 from bouts.tokens import digest_of
 
@@ -23,11 +25,7 @@ class TokenAuthentication(authentication.BaseAuthentication):
         if scheme.lower() != self.keyword.lower().encode():
             return None
         now = timezone.now()
-        token = (
-            ApiToken.objects.select_related("user")
-            .filter(digest=digest_of(secret.strip().decode("latin-1")))
-            .first()
-        )
+        token = find_token(digest_of(secret.strip().decode("latin-1")))
         if token is None or token.revoked_at is not None or not token.user.is_active:
             raise exceptions.AuthenticationFailed("This token is not known or was revoked.")
         if token.expires_at is not None and token.expires_at <= now:
@@ -38,3 +36,26 @@ class TokenAuthentication(authentication.BaseAuthentication):
 
     def authenticate_header(self, request: Request) -> str:
         return self.keyword
+
+
+def find_token(digest: str) -> ApiToken | None:
+    """Return the token of a digest with its owner; every request with a token comes through here."""
+    rows = prepared.run(_token_by_digest(), {"digest": digest})
+    if not rows:
+        return None
+    (row,) = rows
+    own = len(prepared.columns_of(ApiToken))
+    token = prepared.instance_of(ApiToken, row[:own])
+    token.user = prepared.instance_of(User, row[own:])
+    return token
+
+
+@cache
+def _token_by_digest() -> str:
+    owner = [f"user__{column}" for column in prepared.columns_of(User)]
+    tokens = ApiToken.objects.filter(digest=SOME_DIGEST).order_by()
+    fields = tokens.values_list(*prepared.columns_of(ApiToken), *owner)
+    return prepared.written(fields, {SOME_DIGEST: "digest"})
+
+
+SOME_DIGEST = "a digest"
