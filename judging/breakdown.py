@@ -8,7 +8,7 @@ withheld; `bouts.disclosure` and `judging.views` cut it to size for a viewer.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from bouts.bundles.manifest import ChallengeFile
@@ -36,6 +36,8 @@ from judging.scoring.policy import WEIGHED, Consequence, Policy
 from judging.scoring.reasons import Reason
 from judging.scoring.weights import Weights, checked_weights
 
+NO_CHANGE = "correct_no_change"
+
 
 @dataclass(frozen=True, slots=True)
 class FindingRecord:
@@ -53,6 +55,10 @@ class FindingRecord:
     reason: str
     is_decided: bool  # by a person
     decided_at: str | None = None
+
+    @property
+    def is_proposed(self) -> bool:
+        return self.status == Status.PROPOSED
 
     @property
     def as_scored(self) -> Finding:
@@ -135,15 +141,10 @@ def score(answers: Answers, policy: Policy) -> Scored:
     """Compose the total, derive status, marks and cases, and write the breakdown."""
     weights = weights_of(answers.spec, policy)
     scores = _scores(answers)
-    scored_findings = [finding.as_scored for finding in answers.findings]
-    integrity = weigh_findings(scored_findings, policy)
+    integrity = weigh_findings([finding.as_scored for finding in answers.findings], policy)
     total = compose(scores, integrity, weights, policy)
     cases = _cases(answers, integrity, policy)
-    panel_is_open = any(case.is_open and case.blocking and not case.finding_key for case in cases)
-    votes = [seat.score for seat in answers.seats if seat.score is not None]
-    reach = provisional_range(
-        scores, scored_findings, weights, policy, open_votes=votes if panel_is_open else None
-    )
+    reach = _reach(answers, cases, weights, policy)
     status = _status(answers, total, integrity, cases)
     marks = _marks(total, integrity, answers)
     body: JsonDict = {
@@ -194,9 +195,54 @@ def _scores(answers: Answers) -> dict[Judge, JudgeScore]:
 def _is_correct_no_change(answers: Answers) -> bool:
     """Whether nothing was to be changed and nothing was: there is no work to look at then."""
     return answers.spec.no_change_expected and any(
-        finding.trigger == "correct_no_change" and finding.status == Status.APPLIED
+        finding.trigger == NO_CHANGE and finding.status == Status.APPLIED
         for finding in answers.findings
     )
+
+
+def _reach(
+    answers: Answers, cases: Sequence[Case], weights: Weights, policy: Policy
+) -> tuple[Fraction, Fraction] | None:
+    """Return how low and how high open questions can still take the total."""
+    panel_is_open = any(case.is_open and case.blocking and not case.finding_key for case in cases)
+    votes = [seat.score for seat in answers.seats if seat.score is not None]
+    reaches = [
+        provisional_range(
+            _scores(ruled),
+            [finding.as_scored for finding in ruled.findings],
+            weights,
+            policy,
+            open_votes=votes if panel_is_open else None,
+        )
+        for ruled in _ruled_on_no_change(answers)
+    ]
+    known = [reach for reach in reaches if reach is not None]
+    if not known:
+        return None
+    return min(low for low, _ in known), max(high for _, high in known)
+
+
+def _ruled_on_no_change(answers: Answers) -> list[Answers]:
+    """Return the answers by what may be ruled on a proposed `correct_no_change`.
+
+    Confirmed, it leaves two judges out as well, so that each ruling has a range of its own.
+    """
+    if not any(
+        finding.trigger == NO_CHANGE and finding.is_proposed for finding in answers.findings
+    ):
+        return [answers]
+    return [
+        replace(
+            answers,
+            findings=tuple(
+                replace(finding, status=status)
+                if finding.trigger == NO_CHANGE and finding.is_proposed
+                else finding
+                for finding in answers.findings
+            ),
+        )
+        for status in (Status.APPLIED, Status.DISMISSED)
+    ]
 
 
 # Status, marks, cases
@@ -207,8 +253,8 @@ def _status(
 ) -> str:
     if total.total is None:
         return "unscored"
-    strategy = answers.opinions.get(Judge.STRATEGY)
-    if answers.waits or (strategy and strategy.score is None and strategy.reason is Reason.WAITING):
+    # What the challenge leaves out waits for nobody.
+    if answers.waits or total.judges[Judge.STRATEGY].reason is Reason.WAITING:
         return "pending"
     is_open = any(case.is_open and case.blocking for case in cases)
     if is_open or integrity.held or integrity.has_proposals:

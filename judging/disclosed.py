@@ -17,6 +17,7 @@ from bouts.evidence import BadPlace, TestPlace, parse_place
 from bouts.formats.types import Kind
 from bouts.rules import Suite
 from judging.judges.detectors.assertions import BUILD, VISIBLE
+from judging.judges.objective import UNCOUNTED
 
 JsonDict = dict[str, Any]
 
@@ -527,7 +528,7 @@ class _Team:
             for test in self._visible
             if about and about in {test["id"], test["requirement"]}
             for outcome in test["outcomes"]
-            if outcome != "unreadable"
+            if outcome not in UNCOUNTED
         ]
         if not outcomes:
             return "No visible test covers it.", "not_checked"
@@ -630,7 +631,7 @@ def _by_category(tests: Iterable[Mapping[str, Any]]) -> list[JsonDict]:
     """Count hidden tests by category and severity: passed in every run, failed in every run."""
     counts: dict[tuple[str, str], Counter[str]] = {}
     for test in tests:
-        known = [outcome == "passed" for outcome in test["outcomes"] if outcome != "unreadable"]
+        known = [outcome == "passed" for outcome in test["outcomes"] if outcome not in UNCOUNTED]
         count = counts.setdefault((test["category"], test["severity"]), Counter())
         count["total"] += 1
         count["passed"] += bool(known) and all(known)

@@ -59,7 +59,7 @@ def refuse_to_ask(match: Match, scorecard: Scorecard, at: datetime) -> None:
     until = closes_at(scorecard)
     if until is None:
         raise NotFinal
-    if at >= until:
+    if at > until:
         raise WindowClosed(f"The time to ask for a review ended on {until:%-d %B %Y, %H:%M} UTC.")
 
 

@@ -24,17 +24,25 @@ from judging.scoring.policy import Policy
 # The two rates of the rule, and the suites of the bundle that each is made of.
 RATES = {"static": (Suite.STATIC,), "hidden": (Suite.HIDDEN, Suite.INVARIANT)}
 
+# Outcomes that count neither for a test nor against it.
+UNCOUNTED = frozenset({"unreadable", "uncounted"})
+
 
 @dataclass(frozen=True, slots=True)
 class TestRecord:
-    """One test with its outcome in every run, as the page and the digest show it."""
+    """One test with its outcome in every run, as the page and the digest show it.
+
+    ``runs`` says by run whether it passed, None where it does not count: the run cannot be read,
+    or the test is skipped or absent there and no list says that it had to run.
+    """
 
     __test__ = False
 
     id: str
     suite: str
     severity: Severity
-    outcomes: tuple[str, ...]  # by run: passed, failed, errored, skipped, missing, unreadable
+    # By run: passed, failed, errored, skipped, missing, or one of `UNCOUNTED`.
+    outcomes: tuple[str, ...]
     category: str = ""
     requirement: str = ""
     tampered: bool = False  # the submission changed the file it stands in: counts as failed
@@ -66,6 +74,7 @@ class SuiteRecord:
     unlisted: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     is_unreadable: bool = False
+    has_unreadable_run: bool = False
 
 
 class ObjectiveJudge:
@@ -84,6 +93,7 @@ class ObjectiveJudge:
             hidden=_graded(suites, RATES["hidden"]),
             build_ok=None if dossier.build is None else dossier.build.ok,
             unreadable=tuple(suite.value for suite in Suite if suites[suite].is_unreadable),
+            has_unreadable_run=any(suite.has_unreadable_run for suite in suites.values()),
             crashes=len(crashes),
             performance_bonus=bonus,
             critical_findings=len(critical),
@@ -172,10 +182,13 @@ def _by_manifest(
     unlisted = {name for run in runs if run for name in run} - names
     records = []
     for test in listed:
-        tampered = suite is Suite.STATIC and not test.editable and test.path in touched
         results = [None if run is None else run.get(test.id, _MISSING) for run in runs]
+        files = {test.path} if test.path else {result.file for result in results if result}
+        tampered = suite is Suite.STATIC and not test.editable and not touched.isdisjoint(files)
         records.append(_record(test.id, suite, results, tampered=tampered, entry=test))
-    return SuiteRecord(tuple(records), unlisted=tuple(sorted(unlisted)))
+    return SuiteRecord(
+        tuple(records), unlisted=tuple(sorted(unlisted)), has_unreadable_run=None in runs
+    )
 
 
 def _as_collected(
@@ -189,10 +202,9 @@ def _as_collected(
             skipped.append(name)
             continue
         results = [None if run is None else run.get(name, _MISSING) for run in runs]
-        results = [r for r in results if r is None or r.outcome is not Outcome.SKIPPED]
         tampered = suite is Suite.STATIC and any(result.file in touched for result in known)
         records.append(_record(name, suite, results, tampered=tampered))
-    return SuiteRecord(tuple(records), skipped=tuple(skipped))
+    return SuiteRecord(tuple(records), skipped=tuple(skipped), has_unreadable_run=None in runs)
 
 
 _MISSING = TestResult(id="", outcome=Outcome.SKIPPED)
@@ -208,25 +220,28 @@ def _record(
 ) -> TestRecord:
     stated = next((result.severity for result in results if result and result.severity), None)
     severity = entry.severity.value if entry and entry.severity else stated
+    outcomes = tuple(_outcome(result, is_listed=entry is not None) for result in results)
     return TestRecord(
         id=name,
         suite=suite.value,
         severity=Severity.of(severity),
-        outcomes=tuple(_outcome(result) for result in results),
+        outcomes=outcomes,
         category=entry.category if entry else "",
         requirement=entry.requirement if entry else "",
         tampered=tampered,
         flaky=any(result is not None and result.flaky for result in results),
         runs=tuple(
-            None if result is None else result.outcome is Outcome.PASSED and not tampered
-            for result in results
+            None if outcome in UNCOUNTED else outcome == Outcome.PASSED and not tampered
+            for outcome in outcomes
         ),
     )
 
 
-def _outcome(result: TestResult | None) -> str:
+def _outcome(result: TestResult | None, *, is_listed: bool) -> str:
     if result is None:
         return "unreadable"
+    if not is_listed and result.outcome is Outcome.SKIPPED:
+        return "uncounted"
     return "missing" if result is _MISSING else result.outcome.value
 
 

@@ -19,7 +19,7 @@ from judging.scoring.telemetry import Metric, Recording, Telemetry, analyse
 # Episodes of one metric that the breakdown carries; the timeline has them all.
 MOST_EPISODES = 50
 
-Join = Callable[[Telemetry, Mapping[str, int] | None, Policy], HalvesOutcome]
+Join = Callable[[Telemetry, Mapping[str, int] | None, Policy, Fraction | None], HalvesOutcome]
 
 
 def analysed(dossier: Dossier, policy: Policy) -> Telemetry:
@@ -94,22 +94,18 @@ def opinion(
     uploaded = uploaded_answer(entry, "", policy) if entry else None
     answer = asked or uploaded
     # A model half that was uploaded as one score stands for the mean of its levels.
-    stated = answer.score if answer and not answer.levels else None
-    outcome = join(telemetry, answer.levels if answer else None, policy)
-    score = outcome.score
-    if stated is not None and outcome.reason is not Reason.UNVERIFIED:
-        score = stated if outcome.metrics_half is None else (outcome.metrics_half + stated) / 2
-    model_half = outcome.rubric_half if stated is None else stated
+    levels, stated = (answer.levels or None, answer.score) if answer else (None, None)
+    outcome = join(telemetry, levels, policy, stated)
     return Opinion(
         judge=judge,
-        score=score,
-        reason=outcome.reason if outcome.reason or score is not None else _no_model(answer),
-        why=_why(outcome, model_half),
+        score=outcome.score,
+        reason=outcome.reason,
+        why=_why(outcome),
         rationale=_rationale(outcome, answer),
         evidence=_evidence(path, outcome, answer),
         detail={
             "metrics_half": score_text(outcome.metrics_half),
-            "model_half": score_text(model_half),
+            "model_half": score_text(outcome.rubric_half),
             "marks": [mark.value for mark in outcome.marks],
             "metrics": {metric.name: _metric(metric, path) for metric in outcome.metrics},
             "criteria": _criteria(judge, answer, policy),
@@ -122,21 +118,14 @@ def opinion(
     )
 
 
-def _no_model(answer: SeatAnswer | None) -> Reason:
-    """Why there is no score where there is no metric half either."""
-    if answer is None:
-        return Reason.NO_MODEL
-    return Reason(answer.state) if answer.state in set(Reason) else Reason.NO_MODEL
-
-
-def _why(outcome: HalvesOutcome, model_half: Fraction | None) -> str:
+def _why(outcome: HalvesOutcome) -> str:
     if outcome.reason is Reason.UNVERIFIED:
         return "No test was ever run: unverified"
     halves = []
     if outcome.metrics_half is not None:
         halves.append(f"metrics {plain(outcome.metrics_half)}")
-    if model_half is not None:
-        halves.append(f"model {plain(model_half)}")
+    if outcome.rubric_half is not None:
+        halves.append(f"model {plain(outcome.rubric_half)}")
     if len(halves) == 2:
         return f"½ × {halves[0]} + ½ × {halves[1]}"
     return f"{halves[0].capitalize()} alone" if halves else ""

@@ -17,6 +17,7 @@ from judging.scoring.integrity import (
     IntegrityOutcome,
     Standing,
     Status,
+    is_open,
     weigh_findings,
 )
 from judging.scoring.policy import WEIGHED, Policy
@@ -186,7 +187,8 @@ def provisional_range(
     `open_votes` are the votes of a panel whose case is open: Strategy may end anywhere
     from the lowest to the highest, or from 0 to 100 where nobody voted; None says that the
     panel is not open. The number that the panel's rule gave belongs to the range too,
-    since a reviewer may uphold it. Each proposed finding may be confirmed or dismissed.
+    since a reviewer may uphold it. Each finding that is proposed or holds the match may be
+    confirmed or dismissed.
     """
     objective = scores.get(Judge.OBJECTIVE)
     if objective is None or objective.score is None:
@@ -216,10 +218,10 @@ def _open_strategies(
 
 
 def _ruled(findings: Sequence[Finding], policy: Policy, *, confirm_bonuses: bool) -> list[Finding]:
-    """The findings once every proposal is ruled on, all for the agent or all against it."""
+    """The findings once every open one is ruled on, all for the agent or all against it."""
     ruled = []
     for finding in findings:
-        if finding.status is Status.PROPOSED:
+        if is_open(finding, policy):
             is_bonus = policy.integrity.triggers[finding.trigger].is_bonus
             status = Status.APPLIED if is_bonus is confirm_bonuses else Status.DISMISSED
             finding = replace(finding, status=status)

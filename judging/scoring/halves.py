@@ -47,17 +47,26 @@ class HalvesOutcome:
 
 
 def process(
-    telemetry: Telemetry, levels: Mapping[str, int] | None, policy: Policy
+    telemetry: Telemetry,
+    levels: Mapping[str, int] | None,
+    policy: Policy,
+    stated: Fraction | None = None,
 ) -> HalvesOutcome:
-    """Score Process. `levels` are a model's, by criterion, or None for no answer."""
-    return _join(Judge.PROCESS, telemetry, levels, policy)
+    """Score Process. `levels` are a model's, by criterion, or None for no answer.
+
+    `stated` is a model half that came as one score, and stands where there are no levels.
+    """
+    return _join(Judge.PROCESS, telemetry, levels, policy, stated)
 
 
 def recovery(
-    telemetry: Telemetry, levels: Mapping[str, int] | None, policy: Policy
+    telemetry: Telemetry,
+    levels: Mapping[str, int] | None,
+    policy: Policy,
+    stated: Fraction | None = None,
 ) -> HalvesOutcome:
-    """Score Recovery. Where no test was ever run it is 0, whatever a model says."""
-    return _join(Judge.RECOVERY, telemetry, levels, policy)
+    """Score Recovery, as Process. Where no test was ever run it is 0, whatever a model says."""
+    return _join(Judge.RECOVERY, telemetry, levels, policy, stated)
 
 
 def rubric_score(judge: Judge, levels: Mapping[str, int], policy: Policy) -> Fraction:
@@ -82,13 +91,17 @@ def rubric_score(judge: Judge, levels: Mapping[str, int], policy: Policy) -> Fra
 
 
 def _join(
-    judge: Judge, telemetry: Telemetry, levels: Mapping[str, int] | None, policy: Policy
+    judge: Judge,
+    telemetry: Telemetry,
+    levels: Mapping[str, int] | None,
+    policy: Policy,
+    stated: Fraction | None,
 ) -> HalvesOutcome:
     rules = policy.halves
     metrics = tuple(telemetry.metrics[rule.name] for rule in rules.metrics_of(judge))
     scores = [metric.score for metric in metrics if metric.score is not None]
     metrics_half = mean(scores) if len(scores) >= rules.metrics_needed else None
-    rubric_half = None if levels is None else rubric_score(judge, levels, policy)
+    rubric_half = stated if levels is None else rubric_score(judge, levels, policy)
     reason = None if metrics_half is not None else _why_no_half(metrics, rules)
     halves = [half for half in (metrics_half, rubric_half) if half is not None]
     score = mean(halves) if halves else None

@@ -96,6 +96,11 @@ class UnknownTrigger(ValueError):
     """A finding names a trigger that the policy does not have."""
 
 
+def is_open(finding: Finding, policy: Policy) -> bool:
+    """Whether a reviewer's word on a finding is due: it is proposed, or it holds the match."""
+    return finding.status is Status.PROPOSED or _Priced.of(finding, policy).holds
+
+
 def weigh_findings(findings: Sequence[Finding], policy: Policy) -> IntegrityOutcome:
     """Add up the findings of a match. Their order never matters, but for that of the lines.
 

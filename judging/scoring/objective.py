@@ -40,8 +40,8 @@ class Mark(StrEnum):
 class GradedTest:
     """One test of a suite, with whether it passed, by run.
 
-    None stands for a run whose file could not be read. Runs are in the same order for
-    every test of a suite.
+    None stands for a run in which nothing of it counts: its file could not be read, or the
+    test was left out. Runs are in the same order for every test of a suite.
     """
 
     id: str
@@ -70,13 +70,14 @@ class ObjectiveEvidence:
     that should be there and whose files are absent or cannot be read. `build_ok` is None
     where no build was reported. `performance_bonus` is as measured, before its limits.
     `crashes` and `critical_findings` are counted once per signature, without those of the
-    starting tree.
+    starting tree. `has_unreadable_run` says that one run among several could not be read.
     """
 
     static: Sequence[GradedTest] = ()
     hidden: Sequence[GradedTest] = ()
     build_ok: bool | None = None
     unreadable: tuple[str, ...] = ()
+    has_unreadable_run: bool = False
     crashes: int = 0
     performance_bonus: Fraction = ZERO
     critical_findings: int = 0
@@ -269,7 +270,7 @@ def _marks(evidence: ObjectiveEvidence, gate: Gate) -> tuple[Mark, ...]:
     marks = {
         Mark.BUILD_UNREPORTED: evidence.build_ok is None,
         Mark.REDUCED_EVIDENCE: gate is Gate.REDUCED_EVIDENCE,
-        Mark.UNREADABLE_RUN: any(None in test.runs for test in tests),
+        Mark.UNREADABLE_RUN: evidence.has_unreadable_run,
         Mark.NONDETERMINISTIC: any(test.is_nondeterministic for test in tests),
     }
     return tuple(mark for mark, applies in marks.items() if applies)

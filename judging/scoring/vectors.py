@@ -315,6 +315,7 @@ def _objective(given: Mapping[str, Any], policy: Policy) -> Output:
             static=_graded(shape.static),
             hidden=_graded(shape.hidden),
             build_ok=shape.build_ok,
+            has_unreadable_run=any(None in test.runs for test in (*shape.static, *shape.hidden)),
             crashes=shape.crashes,
             performance_bonus=exact(shape.performance_bonus),
             critical_findings=shape.critical_findings,

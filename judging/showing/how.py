@@ -95,11 +95,21 @@ def _range(card: Mapping[str, Any]) -> Iterator[str]:
             if seat["score"] is not None
         ]
         low, high = (min(votes), max(votes)) if votes else (0, 100)
-        moved.append(f"Strategy from {low} to {high}")
+        ruled = words.decimal(card["judges"]["strategy"].get("panel_score"))
+        upheld = f"{ruled}, the rule’s number," if ruled is not None and ruled < low else low
+        moved.append(f"Strategy from {upheld} to {high}")
     findings = card["integrity"]["findings"]
     proposed = sum(one["status"] == "proposed" for one in findings)
-    if proposed:
-        moved.append(f"with and without {words.count(proposed, 'proposed finding')}")
+    held = sum(
+        one["status"] == "applied" and one["severity"] == "quarantine" and not one["decided"]
+        for one in findings
+    )
+    for number, what, nouns in (
+        (proposed, "proposed finding", "proposed findings"),
+        (held, "unconfirmed penalty", "unconfirmed penalties"),
+    ):
+        if number:
+            moved.append(f"with and without {words.count(number, what, nouns)}")
     if moved:
         yield f"Range {reach['low']} to {reach['high']}: {', '.join(moved)}"
 

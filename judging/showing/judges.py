@@ -170,7 +170,7 @@ def objective_card(card: Mapping[str, Any], policy: Policy, addresses: Addresses
         suites=tuple(_suites(judge, card["withheld"], policy)),
         formula=tuple(_formula(judge, policy)),
         score=judge["raw"],
-        notes=tuple(_objective_notes(judge, evidence)),
+        notes=tuple(_objective_notes(judge, evidence, policy)),
         links=tuple(_objective_links(judge, evidence, addresses)),
         categories=tuple(CategoryRow(**row) for row in judge.get("hidden_categories", [])),
         digest=evidence.get("digest", ""),
@@ -229,16 +229,23 @@ def _formula(judge: Mapping[str, Any], policy: Policy) -> Iterator[str]:
         yield f"−{each} {rules.critical_finding_penalty} for {found}"
 
 
-def _objective_notes(judge: Mapping[str, Any], evidence: Mapping[str, Any]) -> Iterator[str]:
+def _objective_notes(
+    judge: Mapping[str, Any], evidence: Mapping[str, Any], policy: Policy
+) -> Iterator[str]:
     if judge.get("gate") == "build_failed":
         yield "The build failed, so the score is 0 whatever else is there."
     if evidence and evidence["build"] is None:
         yield "No build was reported; the gate stays open."
     if judge.get("base") is not None:
-        if judge["reproducible"]:
-            yield "Reproducible: the runs lie within 2 points of each other."
+        within = policy.objective.reproducible_within
+        if judge["reproducible"] is None:
+            yield "Whether it is reproducible is not known: there are not two runs to compare."
+        elif judge["reproducible"]:
+            yield f"Reproducible: the runs lie within {within} points of each other."
         else:
-            yield "Not reproducible: the runs differ by more than 2 points."
+            yield f"Not reproducible: the runs differ by more than {within} points."
+    if "unreadable_run" in judge.get("marks", ()):
+        yield "A run whose results cannot be read is left out."
     speed = judge.get("performance")
     if speed:
         if speed["median_s"] is None:
@@ -256,6 +263,8 @@ def _objective_notes(judge: Mapping[str, Any], evidence: Mapping[str, Any]) -> I
             f"{words.count(len(judge['unlisted']), 'result')} of tests that the challenge does "
             "not list: they do not count."
         )
+    if judge.get("skipped"):
+        yield f"{words.count(len(judge['skipped']), 'test')} skipped in every run: not counted."
 
 
 def _objective_links(

@@ -85,6 +85,7 @@ OUTCOMES = {
     "skipped": "–",
     "missing": "○",
     "unreadable": "?",
+    "uncounted": "–",
 }
 
 _HYPHEN_AS_MINUS = re.compile(r"(?<![\w.])-(?=\d)")

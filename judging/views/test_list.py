@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET
 from bouts.evidence import TestPlace
 from bouts.formats.types import Kind
 from bouts.rules import Severity, Suite
+from judging.judges.objective import UNCOUNTED
 from judging.showing.addresses import Addresses
 from judging.showing.inert import on_one_line
 from judging.showing.judges import objective_card
@@ -61,13 +62,13 @@ def test_list(request: HttpRequest, sight: Sight) -> HttpResponse:
 
 def _passes(test: Mapping[str, Any]) -> bool:
     return not test["tampered"] and all(
-        outcome in {"passed", "unreadable"} for outcome in test["outcomes"]
+        outcome == "passed" or outcome in UNCOUNTED for outcome in test["outcomes"]
     )
 
 
 CHOICES: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
     "failing": lambda test: not _passes(test),
-    "flaky": lambda test: test["flaky"] or len({*test["outcomes"]} - {"unreadable"}) > 1,
+    "flaky": lambda test: test["flaky"] or len({*test["outcomes"]} - UNCOUNTED) > 1,
     **{name: lambda test, name=name: test["severity"] == name for name in GRAVITY},
 }
 
@@ -94,7 +95,7 @@ def _row(
     order = sorted(range(len(outcomes)), key=lambda at: (outcomes[at] == "passed", at))
     digests = runs.get(test["suite"], [])
     at = next(
-        (at for at in order if outcomes[at] not in {"missing", "unreadable"} and at < len(digests)),
+        (at for at in order if outcomes[at] not in UNCOUNTED | {"missing"} and at < len(digests)),
         None,
     )
     place = TestPlace(Suite(test["suite"]), test["id"])

@@ -117,6 +117,17 @@ def test_the_window_is_seven_days(
     ask(match, competitor)
 
 
+def test_exactly_seven_days_later_is_within_them(
+    match: Match, competitor: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    end = match.scorecards.live().get().created_at + timedelta(days=7)
+    monkeypatch.setattr(timezone, "now", lambda: end + timedelta(microseconds=1))
+    with pytest.raises(WindowClosed):
+        ask(match, competitor)
+    monkeypatch.setattr(timezone, "now", lambda: end)
+    ask(match, competitor)
+
+
 def test_the_window_does_not_start_again_with_the_same_total(
     match: Match, reviewer: User, pass_days: Callable[[float], None]
 ) -> None:

@@ -20,7 +20,7 @@ from bouts.rules import Suite
 from judging.judges.base import Claim, JsonDict
 from judging.judges.detectors.base import Document, Evidence, Record, Recorded
 from judging.judges.detectors.sentences import Sentence, sentences
-from judging.judges.objective import TestRecord
+from judging.judges.objective import UNCOUNTED, TestRecord
 from judging.scoring.exact import exact, plain
 
 CERTAIN = 1  # the confidence of a claim that is made as certain
@@ -282,7 +282,7 @@ class _State:
         return max(counts, default=None)
 
 
-_NO_RUN = frozenset({"unreadable", "missing", "skipped"})
+_NO_RUN = UNCOUNTED | {"missing", "skipped"}
 
 
 def _statements(said: _Said, record: Record, state: _State) -> Iterator[Asserted]:

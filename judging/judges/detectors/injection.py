@@ -265,12 +265,8 @@ def found_in(passage: Passage, given: frozenset[str] = frozenset()) -> Iterator[
         elif len(kinds) == 2:
             note = f"{_named(kinds)} stand together."
             yield Hit("judge_injection", evidence, note + masked, Confidence.LOW)
-        elif masked:
-            # Nobody hides one of these by accident.
-            note = f"{_named(kinds)} stands there."
-            yield Hit("judge_injection", evidence, note + masked, Confidence.LOW)
         else:
-            yield Noted(f"{_named(kinds)} stands alone.", evidence)
+            yield Noted(f"{_named(kinds)} stands alone.{masked}", evidence)
     if controls:
         note = "Tokens that control a chat stand in text that judges may read."
         yield Hit("judge_injection", _evidence(passage, controls), note, Confidence.LOW)

@@ -102,7 +102,11 @@ class Runs:
         runs = max((len(test.outcomes) for test in visible), default=0)
         found = set()
         for run in range(runs):
-            outcomes = [test.outcomes[run] for test in visible if run < len(test.outcomes)]
+            outcomes = [
+                test.outcomes[run]
+                for test in visible
+                if run < len(test.outcomes) and test.outcomes[run] != "uncounted"
+            ]
             passed = outcomes.count("passed")
             found.add((passed, len(outcomes) - passed))
         return frozenset(found)

@@ -99,6 +99,138 @@ def test_a_reward_that_is_a_fraction_leaves_the_suite_without_tests(tmp_path: Pa
     assert (judged["raw"], judged["reason"]) == (None, "no_tests")
 
 
+# Lists, runs, and what the submission did to the tests
+
+ONCE, TWICE = "tests.test_a::test_once", "tests.test_a::test_twice"
+VISIBLE = {"id": ONCE, "suite": "static", "path": "tests/test_a.py"}
+
+
+def outcomes(judged: Any) -> dict[str, list[str]]:
+    return {test["id"]: test["outcomes"] for test in judged["evidence"]["tests"]}
+
+
+def test_a_listed_test_that_is_missing_or_skipped_fails_and_no_other_counts(tmp_path: Path) -> None:
+    """Of 3 + 2 + 1 points of severity the critical test alone earns its 3: 50."""
+    listed = [
+        {"id": ONCE, "suite": "static", "severity": "critical"},
+        {"id": TWICE, "suite": "static", "severity": "high"},
+        {"id": "tests.test_a::test_gone", "suite": "static"},
+    ]
+    run = {ONCE: True, TWICE: "skip", "tests.test_a::test_more": True}
+    judged = objective(tmp_path, {"tests": listed}, static=[run], hidden=[])
+    assert outcomes(judged) == {
+        ONCE: ["passed"],
+        TWICE: ["skipped"],
+        "tests.test_a::test_gone": ["missing"],
+    }
+    assert judged["unlisted"] == ["tests.test_a::test_more"]
+    assert (judged["static_rate"], judged["raw"]) == ("50.00", "50.00")
+
+
+def test_a_listed_suite_without_a_file_is_no_score(tmp_path: Path) -> None:
+    listed = [VISIBLE, {"id": "inv::t", "suite": "invariant"}]
+    judged = objective(tmp_path, {"tests": listed}, static=[{ONCE: True}], hidden=[])
+    assert (judged["raw"], judged["reason"]) == (None, "unreadable")
+
+
+def test_without_a_list_a_run_that_skips_or_lacks_a_test_does_not_count_for_it(
+    tmp_path: Path,
+) -> None:
+    """Test once fails 1 of its 2 runs, twice passes all: 75. The runs alone: 100, 100 and 50."""
+    runs = [{ONCE: "skip", TWICE: True}, {ONCE: True}, {ONCE: False, TWICE: True}]
+    judged = objective(tmp_path, static=runs, hidden=[])
+    assert outcomes(judged) == {
+        ONCE: ["uncounted", "passed", "failed"],
+        TWICE: ["passed", "uncounted", "passed"],
+    }
+    assert judged["raw"] == "75.00"
+    assert judged["run_scores"] == ["100.00", "100.00", "50.00"]
+    assert judged["reproducible"] is False
+    assert "unreadable_run" not in judged["marks"]
+
+
+def test_what_every_run_skips_is_left_out_and_reported(tmp_path: Path) -> None:
+    judged = objective(tmp_path, static=[{ONCE: True, TWICE: "skip"}], hidden=[])
+    assert outcomes(judged) == {ONCE: ["passed"]}
+    assert (judged["skipped"], judged["raw"]) == ([TWICE], "100.00")
+
+
+@pytest.mark.parametrize("tests", [[], [VISIBLE]])
+def test_one_run_among_several_that_cannot_be_read_is_left_out_and_marked(
+    tmp_path: Path, tests: list[Any]
+) -> None:
+    runs = [{ONCE: True}, "<testsuite", {ONCE: False}]
+    judged = objective(tmp_path, {"tests": tests}, static=runs, hidden=[])
+    assert outcomes(judged) == {ONCE: ["passed", "unreadable", "failed"]}
+    assert judged["raw"] == "50.00"
+    assert "unreadable_run" in judged["marks"]
+
+
+def touching(path: str, status: str = "") -> str:
+    """Return a diff that changes, adds or deletes a file."""
+    old = "/dev/null" if status == "new file" else f"a/{path}"
+    new = "/dev/null" if status == "deleted file" else f"b/{path}"
+    mode = f"{status} mode 100644\n" if status else ""
+    hunk = {"new file": "@@ -0,0 +1 @@\n+x\n", "deleted file": "@@ -1 +0,0 @@\n-x\n"}
+    lines = hunk.get(status, "@@ -1 +1 @@\n-x\n+y\n")
+    return f"diff --git a/{path} b/{path}\n{mode}--- {old}\n+++ {new}\n{lines}"
+
+
+@pytest.mark.parametrize(
+    ("diff", "changes", "tampered"),
+    [
+        (touching("tests/test_a.py"), {}, True),
+        (touching("tests/test_a.py", "deleted file"), {}, True),
+        (touching("tests/test_a.py"), {"editable": True}, False),
+        (touching("tests/test_b.py"), {}, False),
+        (touching("tests/test_a.py", "new file"), {}, False),
+    ],
+)
+def test_a_visible_test_whose_file_the_submission_changes_fails(
+    tmp_path: Path, diff: str, changes: dict[str, Any], tampered: bool
+) -> None:
+    judged = objective(
+        tmp_path, {"tests": [{**VISIBLE, **changes}]}, static=[{ONCE: True}], hidden=[], diff=diff
+    )
+    (test,) = judged["evidence"]["tests"]
+    assert (test["outcomes"], test["tampered"]) == (["passed"], tampered)
+    assert judged["raw"] == ("0.00" if tampered else "100.00")
+
+
+@pytest.mark.parametrize("tests", [[], [{"id": ONCE, "suite": "static"}]])
+def test_where_no_list_says_in_which_file_a_test_stands_its_result_does(
+    tmp_path: Path, tests: list[Any]
+) -> None:
+    results = (
+        '<testsuite><testcase classname="tests.test_a" name="test_once" '
+        'file="tests/test_a.py"/></testsuite>'
+    )
+    judged = objective(
+        tmp_path, {"tests": tests}, static=[results], hidden=[], diff=touching("tests/test_a.py")
+    )
+    assert judged["raw"] == "0.00"
+
+
+def test_severity_comes_from_the_list_then_from_the_result_else_it_is_medium(
+    tmp_path: Path,
+) -> None:
+    def case(name: str, severity: str) -> str:
+        told = f'<properties><property name="severity" value="{severity}"/></properties>'
+        return f'<testcase classname="c" name="{name}">{told if severity else ""}</testcase>'
+
+    results = (
+        f"<testsuite>{case('a', 'critical')}{case('b', 'critical')}{case('c', '')}</testsuite>"
+    )
+    listed = [
+        {"id": "c::a", "suite": "static", "severity": "high"},
+        {"id": "c::b", "suite": "static"},
+        {"id": "c::c", "suite": "static"},
+    ]
+    judged = objective(tmp_path, {"tests": listed}, static=[results], hidden=[])
+    severities = {test["id"]: test["severity"] for test in judged["evidence"]["tests"]}
+    assert severities == {"c::a": "high", "c::b": "critical", "c::c": "medium"}
+
+
 # The scan
 
 

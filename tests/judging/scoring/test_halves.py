@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from bouts.formats.types import Clock, Event, EventKind
 from bouts.rules import Judge
+from judging.scoring.exact import score_text
 from judging.scoring.halves import HalfMark, InvalidLevels, process, recovery, rubric_score
 from judging.scoring.policy import CURRENT
 from judging.scoring.reasons import Reason
@@ -56,6 +57,20 @@ def test_fewer_than_two_metrics_are_no_half() -> None:
     assert outcome.score == 65
     assert outcome.marks == (HalfMark.RUBRIC_ALONE,)
     assert outcome.reason is Reason.NO_CLOCK
+
+
+def test_a_model_half_that_came_as_one_score_is_a_half_like_any_other() -> None:
+    """The metric half of this stream is 84.90 in the shared vectors; (84.90 + 65) ÷ 2 = 74.95."""
+    both = process(analysed(CANONICAL), None, CURRENT, Fraction(65))
+    assert (score_text(both.score), both.marks) == ("74.95", ())
+    alone = process(analysed([]), None, CURRENT, Fraction(65))
+    assert (alone.score, alone.marks) == (65, (HalfMark.RUBRIC_ALONE,))
+    never = recovery(analysed(NEVER_TESTED), None, CURRENT, Fraction(100))
+    assert (never.score, never.reason) == (0, Reason.UNVERIFIED)
+
+
+def test_levels_come_before_a_score_that_was_stated() -> None:
+    assert process(analysed([]), PROCESS, CURRENT, Fraction(10)).score == 65
 
 
 def test_without_either_half_there_is_no_score_but_a_reason() -> None:

@@ -106,7 +106,8 @@ def test_a_flaky_test_earns_its_fraction_and_is_marked() -> None:
 
 
 def test_one_unreadable_run_among_several_is_left_out_and_marked() -> None:
-    outcome = outcome_of(hidden=suite((MEDIUM, "p?f"), (MEDIUM, "p?p")), build_ok=True)
+    hidden = suite((MEDIUM, "p?f"), (MEDIUM, "p?p"))
+    outcome = outcome_of(hidden=hidden, build_ok=True, has_unreadable_run=True)
     assert outcome.score == 75
     assert Mark.UNREADABLE_RUN in outcome.marks
     assert outcome.run_scores == (100, None, 50)
@@ -116,6 +117,13 @@ def test_runs_within_two_points_are_reproducible() -> None:
     near = suite((MEDIUM, "pf"), *[(CRITICAL, "pp")] * 17)  # 52 of 52, then 51
     assert outcome_of(hidden=near).is_reproducible is True
     assert outcome_of(hidden=suite((MEDIUM, "pf"), (MEDIUM, "pp"))).is_reproducible is False
+
+
+def test_exactly_two_points_apart_is_reproducible_and_a_hair_more_is_not() -> None:
+    """Of 50 tests one that fails in the second run costs 100 ÷ 50 = 2 points; of 49 more."""
+    for number, expected in ((50, True), (49, False)):
+        tests = suite((MEDIUM, "pf"), *[(MEDIUM, "pp")] * (number - 1))
+        assert outcome_of(static=tests).is_reproducible is expected
 
 
 def test_a_single_run_says_nothing_of_reproducibility() -> None:

@@ -86,6 +86,32 @@ def test_the_total_names_its_band_and_what_its_range_is_made_of() -> None:
     )
 
 
+def test_the_range_of_a_split_pair_begins_at_the_number_that_may_be_upheld() -> None:
+    card = {
+        "total": "72.60",
+        "band": "competent",
+        "range": {"low": "47.60", "high": "76.20"},
+        "judges": {
+            "strategy": {
+                "panel_score": "68.00",
+                "seats": [{"score": "86.00"}, {"score": "70.00"}, {"score": None}],
+            }
+        },
+        "integrity": {
+            "findings": [
+                {"status": "applied", "severity": "quarantine", "decided": False},
+                {"status": "applied", "severity": "quarantine", "decided": True},
+                {"status": "applied", "severity": "flag", "decided": False},
+            ]
+        },
+        "cases": [{"status": "open", "blocking": True, "finding_key": ""}],
+    }
+    assert how.total("72.60", (), card, CURRENT)[-1] == (
+        "Range 47.60 to 76.20: Strategy from 68.00, the rule’s number, to 86.00, "
+        "with and without 1 unconfirmed penalty"
+    )
+
+
 def test_the_adjustment_shows_caps_and_what_was_voided() -> None:
     sums = {
         "bonus_raw": 13, "bonus_counted": 0, "bonus_cap": 10, "penalty_raw": -30,
