@@ -22,7 +22,7 @@ from adjudication.models import Case, CaseQuerySet, Ruling
 from bouts.models import Challenge, User
 from judging.models import Scorecard
 from judging.scoring.agreement import Agreement, Standing, Sums, agreement_of
-from judging.scoring.exact import score_text
+from judging.scoring.exact import exact, rounded, score_text
 from judging.scoring.policy import CURRENT
 
 WEEKS = 104  # that the picture of time shows
@@ -245,18 +245,18 @@ class AgreementRow:
     def coefficients(self) -> list[tuple[str, str]]:
         """The figures as they are shown, each with its name."""
         found = self.measured
-        points = "undefined" if found.error_points is None else f"{found.error_points:.2f}"
         return [
             (f"Raw, within {CURRENT.agreement.within}", _places(found.within, 4)),
             ("Alpha, interval", _places(found.alpha_interval, 6)),
             ("ICC(A,1)", _places(found.icc_a1, 6)),
             ("ICC(A,k)", _places(found.icc_ak, 6)),
-            ("Error, points", points),
+            ("Error, points", _places(found.error_points, 2)),
         ]
 
 
-def _places(value: Fraction | None, places: int) -> str:
-    return "undefined" if value is None else f"{float(value):.{places}f}"
+def _places(value: Fraction | float | None, places: int) -> str:
+    """Return a figure half up to so many places (SCORING.md, preface)."""
+    return "undefined" if value is None else f"{rounded(exact(value), places):f}"
 
 
 def agreements(scope: Scope) -> list[AgreementRow]:

@@ -374,7 +374,7 @@ def _judge(judge: Judge, total: Total, answers: Answers) -> JsonDict:
 
 
 def _number(value: Fraction) -> int | float:
-    return int(value) if value.denominator == 1 else round(float(value), 4)
+    return int(value) if value.denominator == 1 else float(rounded(value, 4))
 
 
 def _integrity(integrity: IntegrityOutcome, answers: Answers, policy: Policy) -> JsonDict:

@@ -321,6 +321,27 @@ def test_an_answer_can_lower_a_total_that_none_would_have_spared() -> None:
     assert not without.is_rankable and with_one.is_rankable
 
 
+def test_the_cent_that_is_short_goes_to_the_largest_remainder_not_to_the_largest_row() -> None:
+    """36.0045, 10.006, 10 and 9 are 65.0105: of 45 and 60 hundredths of a cent the 60 win."""
+    total = total_of(scored(objective="80.01", process="50.03", strategy=50, recovery=60))
+    assert points_of(total) == {
+        "objective": "36.00",
+        "process": "10.01",
+        "strategy": "10.00",
+        "recovery": "9.00",
+        "limit": "0.00",
+    }
+    assert rounded(total.total or Fraction(0)) == Decimal("65.01")
+
+
+def test_a_quarantine_without_bonuses_voids_none_and_the_limit_says_whether_it_binds() -> None:
+    total = total_of(scored(**ALL_50), found("plagiarism"))
+    assert "bonus_voided" not in points_of(total)
+    assert total.ledger[-1].why == "within 0 and 100"
+    low = total_of(scored(objective=10, process=10, strategy=10, recovery=10), found("plagiarism"))
+    assert (low.ledger[-1].points, low.ledger[-1].why) == (15, "a total lies between 0 and 100")
+
+
 # What open questions still allow ----------------------------------------------------------
 
 

@@ -119,6 +119,26 @@ def test_runs_within_two_points_are_reproducible() -> None:
     assert outcome_of(hidden=suite((MEDIUM, "pf"), (MEDIUM, "pp"))).is_reproducible is False
 
 
+def test_hidden_tests_alone_count_and_are_marked_too() -> None:
+    outcome = outcome_of(hidden=HIDDEN, build_ok=True)
+    assert (outcome.score, outcome.gate) == (75, Gate.REDUCED_EVIDENCE)
+    assert outcome.marks == (Mark.REDUCED_EVIDENCE,)
+
+
+def test_the_score_of_a_single_run_has_bonus_and_deductions_like_the_whole() -> None:
+    """Runs of 100 and 50, 4 for speed, 10 for a crash: 94 and 44; the whole 75 + 4 − 10."""
+    outcome = outcome_of(
+        static=suite((MEDIUM, "pp"), (MEDIUM, "pf")), performance_bonus=Fraction(4), crashes=1
+    )
+    assert outcome.run_scores == (94, 44)
+    assert outcome.score == 69
+
+
+def test_a_run_that_one_suite_lacks_has_no_score_of_its_own() -> None:
+    outcome = outcome_of(static=suite((MEDIUM, "pp")), hidden=suite((MEDIUM, "p?")))
+    assert outcome.run_scores == (100, None)
+
+
 def test_exactly_two_points_apart_is_reproducible_and_a_hair_more_is_not() -> None:
     """Of 50 tests one that fails in the second run costs 100 ÷ 50 = 2 points; of 49 more."""
     for number, expected in ((50, True), (49, False)):
@@ -230,9 +250,10 @@ def test_the_performance_bonus_is_linear_in_how_many_times_as_fast_it_is() -> No
     assert bonus(1) == bonus(0.1) == 5
     assert bonus(1.6) == Fraction(5, 4)  # a quarter faster
     assert bonus(0.1, 2, 9) == 0  # the median counts
+    assert performance_bonus(Fraction(1, 2), [Fraction(1, 4)], CURRENT) == 5
 
 
-@pytest.mark.parametrize(("baseline", "samples"), [(0, [1]), (1, []), (1, [0])])
+@pytest.mark.parametrize(("baseline", "samples"), [(0, [1]), (1, []), (1, [0]), (1, [0, 1])])
 def test_a_bonus_without_a_baseline_or_a_time_is_refused(baseline: int, samples: list[int]) -> None:
     with pytest.raises(ValueError, match="more than 0 seconds"):
         performance_bonus(Fraction(baseline), [Fraction(sample) for sample in samples], CURRENT)
