@@ -53,6 +53,67 @@ def test_each_branch_has_its_score_and_its_case(
     assert outcome.why
 
 
+@pytest.mark.parametrize(
+    ("votes", "branch", "score"),
+    [
+        # Exactly 15 apart is within 15, whichever two it is; a hundredth more is not.
+        ((70, 75, 85), Branch.CONSENSUS, "75"),
+        ((70, 75, "85.01"), Branch.CHAINED, "75"),
+        ((60, 75, 90), Branch.CHAINED, "75"),
+        ((60, 75, "90.01"), Branch.OUTLIER_HIGH, "67.5"),
+        (("59.99", 75, 90), Branch.OUTLIER_LOW, "82.5"),
+        (("59.99", 75, "90.01"), Branch.DISAGREE, "65"),
+        ((85, None, 70), Branch.PAIR_AGREE, "77.5"),
+        (("85.01", None, 70), Branch.PAIR_SPLIT, "67.505"),
+        ((0, 0, 100), Branch.OUTLIER_HIGH, "0"),
+        ((100, 100, 85), Branch.CONSENSUS, "100"),
+        ((75, 75, 91), Branch.OUTLIER_HIGH, "75"),
+    ],
+)
+def test_the_edges_of_within(votes: tuple[object, ...], branch: Branch, score: str) -> None:
+    outcome = panel(*votes)  # type: ignore[arg-type]
+    assert (outcome.branch, outcome.score) == (branch, Fraction(score))
+
+
+@pytest.mark.parametrize(
+    ("votes", "said"),
+    [
+        ((85, 70, 75), "All three lie within 15 points: the middle one, 75."),
+        (
+            (60, 88, 74),
+            "Neighbours lie within 15 points, the ends do not: the middle one, 74.",
+        ),
+        (
+            (91, 60, 75),
+            "91 lies more than 15 points above the other two and is discarded: "
+            "the mean of 60 and 75.",
+        ),
+        (
+            (72, 30, 70),
+            "30 lies more than 15 points below the other two and is discarded: "
+            "the mean of 70 and 72.",
+        ),
+        (
+            (60, 76, 92),
+            "All three lie more than 15 points apart: the mean, 76, less 10 until a reviewer rules.",
+        ),
+        ((82, None, 70), "2 of 3 seats answered, within 15 points: their mean."),
+        (
+            (86, None, 70),
+            "2 of 3 seats answered, more than 15 points apart: the mean, 78, less 10 until a "
+            "reviewer rules.",
+        ),
+        ((None, 88, None), "One seat of 3 answered: 88 stands until a reviewer rules."),
+        ((None, None, None), "None of 3 seats answered: there is no score."),
+        ((), "No seat is configured and no verdict was uploaded."),
+    ],
+)
+def test_each_branch_says_which_votes_it_used_and_how(
+    votes: tuple[int | None, ...], said: str
+) -> None:
+    assert panel(*votes).why == said
+
+
 def test_the_discarded_vote_is_named_and_stays_in_the_mean_of_all() -> None:
     high = panel(60, 91, 75)
     assert high.discarded == SEATS[1]
