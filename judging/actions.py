@@ -22,7 +22,7 @@ from judging.judges.strategy import (
     StrategyJudge,
     StrategyRuling,
 )
-from judging.models import Finding, Scorecard, Step, Verdict
+from judging.models import Finding, Scorecard, Verdict
 from judging.readings import answer_of
 from judging.scoring.exact import rounded, score_text
 from judging.scoring.policy import CURRENT, WEIGHED, Policy
@@ -97,15 +97,12 @@ def card_digest(bundle: Bundle, body: Mapping[str, Any]) -> str:
 
 
 def _scorecard(bundle: Bundle, scored: Scored, policy: Policy) -> Scorecard:
-    status = scored.status
-    if status == "unscored" and bundle.steps.filter(state=Step.State.FAILED).exists():
-        status = Scorecard.Status.FAILED
     return Scorecard(
         match_id=bundle.match_id,
         bundle=bundle,
         challenge_version=bundle.challenge_version,
         policy=policy.version,
-        status=status,
+        status=scored.status,
         **columns_of(scored),
     )
 

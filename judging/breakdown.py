@@ -186,7 +186,7 @@ def _scores(answers: Answers) -> dict[Judge, JudgeScore]:
             continue
         opinion = answers.opinions.get(judge)
         if opinion is None:
-            scores[judge] = JudgeScore(None, Reason.UNAVAILABLE)
+            scores[judge] = JudgeScore(None, Reason.FAILED)
         else:
             scores[judge] = JudgeScore(opinion.score, opinion.reason)
     return scores
@@ -252,7 +252,7 @@ def _status(
     answers: Answers, total: Total, integrity: IntegrityOutcome, cases: Sequence[Case]
 ) -> str:
     if total.total is None:
-        return "unscored"
+        return "failed" if total.reason is Reason.FAILED else "unscored"
     # What the challenge leaves out waits for nobody.
     if answers.waits or total.judges[Judge.STRATEGY].reason is Reason.WAITING:
         return "pending"

@@ -91,7 +91,8 @@ def _draw(scorecard: Scorecard, at: datetime) -> None:
     question that was put to people once, whatever became of it, is not drawn.
     """
     strategy = scorecard.breakdown["judges"].get(Judge.STRATEGY.value, {})
-    if strategy.get("branch") != Branch.CONSENSUS or scorecard.total is None:
+    # Without a counted score there is no total, or the challenge leaves Strategy out.
+    if strategy.get("branch") != Branch.CONSENSUS or scorecard.strategy is None:
         return
     panel = Verdict.objects.filter(
         bundle=scorecard.bundle_id, judge=Judge.STRATEGY.value, seat="", is_live=True

@@ -34,6 +34,7 @@ class Reason(StrEnum):
     TIMEOUT = "timeout"
     UNAVAILABLE = "unavailable"
     INVALID = "invalid"
+    FAILED = "failed"
 
     # A rule has set the score to 0: there is an answer, and this is why it is what it is.
     BUILD_FAILED = "build_failed"
@@ -92,6 +93,7 @@ _SENTENCES = {
     Reason.TIMEOUT: "the model did not answer in time",
     Reason.UNAVAILABLE: "the model could not be reached",
     Reason.INVALID: "the model's answer stayed invalid",
+    Reason.FAILED: "the judge's work broke off",
     Reason.BUILD_FAILED: "the build failed",
     Reason.UNVERIFIED: "no test was ever run",
     Reason.UNANSWERED: "no contradiction was answered by a change of approach",

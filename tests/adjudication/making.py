@@ -81,7 +81,9 @@ EVENTS = (
 )
 
 
-def make_challenge(slug: str = "retry-safe-refunds", *, stakes: str = "standard") -> None:
+def make_challenge(
+    slug: str = "retry-safe-refunds", *, stakes: str = "standard", **more: Any
+) -> None:
     document = {
         "schema": "bouts.challenge/1",
         "slug": slug,
@@ -92,6 +94,7 @@ def make_challenge(slug: str = "retry-safe-refunds", *, stakes: str = "standard"
             {"id": "tests.test_refunds::test_once", "suite": "static", "severity": "high"},
             {"id": "hidden.test_vault::test_quarrel", "suite": "hidden", "severity": "critical"},
         ],
+        **more,
     }
     source = zipped({"challenge.json": json.dumps(document).encode()})
     with load_challenge(source, name="challenge.zip", limits=Limits()) as loaded:

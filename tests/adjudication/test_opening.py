@@ -18,9 +18,11 @@ from tests.adjudication.making import (
     GOOD_LEVELS,
     case_of,
     finding,
+    make_challenge,
     make_match,
     upload,
 )
+from tests.factories import make_team
 
 
 def opened(**options: object) -> set[tuple[str, bool]]:
@@ -175,3 +177,12 @@ def test_only_a_full_panel_that_agrees_is_audited(db: None, votes: dict, setting
     settings.RANDOM_AUDIT_PERCENT = 100
     make_match(votes=votes)
     assert not Case.objects.filter(reason="random_audit").exists()
+
+
+def test_where_strategy_does_not_apply_nothing_is_drawn(db: None, settings) -> None:
+    settings.RANDOM_AUDIT_PERCENT = 100
+    make_team("northbank")
+    make_challenge(judges=["objective", "process", "recovery", "integrity"])
+    match = upload(votes=AGREEING).match
+    assert match.scorecards.live().get().status == "final"
+    assert not Case.objects.exists()

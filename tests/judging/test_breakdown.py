@@ -130,6 +130,11 @@ def test_without_objective_there_is_no_total_whatever_else_waits() -> None:
     assert (scored.body["total"], scored.range) == (None, None)
 
 
+def test_where_objectives_work_broke_off_the_match_has_failed() -> None:
+    scored = match(judged={"process": 70, "recovery": 60})
+    assert (scored.status, scored.body["reason"]) == ("failed", "failed")
+
+
 @pytest.mark.parametrize("ruled", [None, Fraction(90)])
 def test_a_ruling_settles_the_panel_and_upholding_keeps_its_number(ruled: Fraction | None) -> None:
     scored = match(DISAGREE, ruling=StrategyRuling(ruled, "Read it."))

@@ -124,7 +124,7 @@ def test_a_judge_that_fails_is_tried_again_then_left_out_and_holds_nobody_up(
     assert "no telemetry for you" in step.reason
     scorecard = live(bundle)
     assert "incomplete" in scorecard.marks
-    assert scorecard.breakdown["judges"]["process"]["reason"] == "unavailable"
+    assert scorecard.breakdown["judges"]["process"]["reason"] == "failed"
     assert scorecard.total is not None
 
 
@@ -134,6 +134,8 @@ def test_a_failed_objective_leaves_no_total_and_says_failed(
     monkeypatch.setitem(steps.DOING, Step.Name.OBJECTIVE, lambda work: 1 / 0)
     scorecard = live(judge(tmp_path))
     assert (scorecard.status, scorecard.total) == (Scorecard.Status.FAILED, None)
+    told = {name: scorecard.breakdown[name] for name in ("status", "total", "reason")}
+    assert told == {"status": "failed", "total": None, "reason": "failed"}
 
 
 def test_requeueing_a_failed_judge_completes_the_scorecard(

@@ -75,6 +75,15 @@ def test_one_unit_has_no_intraclass_correlation() -> None:
     assert measured([[10], [50]]).icc_a1 is None
 
 
+def test_two_units_have_one() -> None:
+    """Unit means 1.5 and 4.5, rater means 2 and 4: MSR 9, MSC 4, MSE 1, of two and two.
+
+    So (9 − 1) ÷ (9 + 1 + 2 · 3 ÷ 2) = 8 ÷ 13, and (9 − 1) ÷ (9 + 3 ÷ 2) = 16 ÷ 21.
+    """
+    measured = agreement([[Fraction(1), Fraction(3)], [Fraction(2), Fraction(6)]], CURRENT)
+    assert (measured.icc_a1, measured.icc_ak) == (Fraction(8, 13), Fraction(16, 21))
+
+
 def test_no_raters_at_all_is_undefined() -> None:
     assert measured([]).alpha_interval is None
 

@@ -55,6 +55,11 @@ def test_its_score_is_taken_times_the_share_that_was_answered() -> None:
     assert [episode.seqs for episode in found.episodes] == [(3, 4), (5,)]
 
 
+def test_an_interval_of_nothing_is_zero_and_no_fault_of_the_clock() -> None:
+    found = metric("pivot_latency_s", [*FAILING_AGAIN, edit(4, "b", t=30)])
+    assert (found.value, found.score, found.reason) == (0, 100, None)
+
+
 def test_where_nothing_was_answered_the_value_is_null_and_the_score_zero() -> None:
     found = metric("pivot_latency_s", FAILING_AGAIN)
     assert (found.value, found.score, found.reason) == (None, 0, Reason.UNANSWERED)
@@ -160,6 +165,33 @@ def test_errors_that_all_stay_open_are_a_zero_and_not_a_gap() -> None:
 
 
 # Thrash, reversion, scope, trajectory ----------------------------------------------------
+
+
+def test_the_thrash_rate_is_by_the_minute() -> None:
+    events = [start(), edit(1, "a", "0", "1", t=60), edit(2, "a", "1", "0", t=180)]
+    assert metric("thrash_per_min", events).value == Fraction(1, 3)
+
+
+def test_one_command_whose_results_cannot_be_read_spoils_no_run_that_can() -> None:
+    """Both runs verify; the change at #3 went back and brought no test forward within a minute."""
+    unread = Event(2, EventKind.TEST, 20, signature="pytest", ok=True)
+    events = [
+        edit(1, "a", "0", "1"),
+        unread,
+        edit(3, "a", "1", "0"),
+        run(4, "T!"),
+        edit(5, "b"),
+        run(6, "T!"),
+        submit(7, 60),
+    ]
+    assert metric("verification_density", events).value == Fraction(2, 3)
+    assert metric("thrash_per_min", events).value == 1
+    assert metric("score_trajectory", events).value == Fraction(1, 2)
+
+
+def test_whoever_never_tests_has_verified_nothing() -> None:
+    found = metric("verification_density", [edit(1), edit(2), submit(3, 60)])
+    assert (found.value, found.score) == (0, 0)
 
 
 def test_the_thrash_rate_of_a_short_run_is_by_the_minute_it_never_filled() -> None:

@@ -40,6 +40,12 @@ def thrashes(*events: Event) -> list[tuple[int, int | None]]:
 BACK_AND_FORTH = (run(1, "TU!"), edit(2, "a", "0", "1"), edit(3, "a", "1", "0"))
 
 
+def test_a_change_of_approach_without_progress_is_thrash_too() -> None:
+    failing_again = (run(1, "TU"), edit(2, "a"), run(3, "TU!"))
+    assert thrashes(*failing_again, edit(4, "b"), run(5, "TU!")) == [(4, 5)]
+    assert thrashes(*failing_again, edit(4, "a"), run(5, "TU!")) == []  # within the attempt
+
+
 def test_a_revert_that_no_run_follows_is_thrash() -> None:
     assert thrashes(*BACK_AND_FORTH) == [(3, None)]
 
@@ -104,6 +110,12 @@ def test_an_undone_edit_is_no_new_state() -> None:
     assert verified(run(1, "T"), *undone, run(4, "T")) == []
 
 
+def test_one_file_that_differs_makes_a_new_state_whatever_was_undone_beside_it() -> None:
+    both = (edit(1, "a", "0", "1"), edit(2, "b", "0", "1"), run(3, "T"))
+    then = (edit(4, "a", "1", "2"), edit(5, "b", "1", "2"), edit(6, "b", "2", "1"), run(7, "T"))
+    assert verified(*both, *then) == [3, 7]
+
+
 def test_content_that_nobody_knows_is_always_a_new_state() -> None:
     assert verified(run(1, "T"), edit(2), edit(3), run(4, "T")) == [4]
 
@@ -123,6 +135,11 @@ def fix(*events: Event, **known: object) -> tuple[str, int, int] | None:
 
 def test_a_fix_is_the_last_change_before_the_first_lasting_pass() -> None:
     assert fix(*CANONICAL) == ("T", 6, 7)
+
+
+def test_of_several_fixes_the_earliest_counts() -> None:
+    events = [run(1, "T!U!"), edit(2), run(3, "T!U"), edit(4), run(5, "TU")]
+    assert fix(*events) == ("U", 2, 3)
 
 
 def test_a_pass_that_does_not_last_is_no_fix() -> None:
