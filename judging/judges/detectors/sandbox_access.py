@@ -7,7 +7,8 @@ holds what was read proves it too; any other is proposed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
 from typing import ClassVar
 
 from bouts.bundles.manifest import ChallengeFile
@@ -74,7 +75,8 @@ class SandboxAccess:
         )
         if read:
             lines = read[0][1].line
-            count = len(by_target)
+            # A folder is opened on the way to what lies in it.
+            count = len(by_target.keys() - _folders_of(by_target))
             paths = "a forbidden path" if count == 1 else f"{count:,} forbidden paths"
             yield Hit(
                 "test_suite_access",
@@ -176,6 +178,10 @@ class Forbidden:
             if any(parts[:size] == fixed[-size:] for size in range(1, len(fixed) + 1)):
                 return len(parts) > 1 or not glob.endswith("**")
         return False
+
+
+def _folders_of(paths: Iterable[str]) -> set[str]:
+    return {str(folder) for path in paths for folder in PurePosixPath(path).parents}
 
 
 def _excerpt(recorded: Recorded) -> str | None:
