@@ -16,15 +16,13 @@ from adjudication.models import BlindScore, Case, Claim
 from bouts.hidden_words import pattern_of
 from bouts.models import Agent, Bundle, User
 from bouts.rules import Seat
+from judging.houses import TELLING
 from judging.models import Verdict
 
 Item = TypeVar("Item")
 
 WITHHELD = "[withheld]"
 
-# What the models of the panel's vendors are called. A rationale that opens with "As Claude"
-# would tell whose it is.
-HOUSE_NAMES = ("claude", "sonnet", "opus", "haiku", "chatgpt", "gpt", "gemini")
 SHORTEST_NAME = 3
 
 
@@ -99,7 +97,7 @@ def scrubber_of(bundle: Bundle, *, quotes_hidden_tests: bool) -> Scrubber:
             match.slug,
             match.bout,
             *Seat,
-            *HOUSE_NAMES,
+            *TELLING,
             *_spellings(models),
         ),
         hidden_words=() if quotes_hidden_tests else tuple(bundle.hidden_words),

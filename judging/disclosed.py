@@ -16,6 +16,7 @@ from bouts.disclosure import WITHHELD, Audience, Gate
 from bouts.evidence import BadPlace, TestPlace, parse_place
 from bouts.formats.types import Kind
 from bouts.rules import Suite
+from judging.houses import TELLING
 from judging.judges.detectors.assertions import BUILD, VISIBLE
 from judging.judges.objective import UNCOUNTED
 
@@ -36,9 +37,6 @@ APPLIED = "applied"
 OPEN = "open"
 OPEN_ABOUTS = frozenset({VISIBLE, BUILD})
 
-# What the models of each seat are called: a rationale that opens with "As Claude" tells whose
-# it is, and with it how the others voted.
-HOUSE_NAMES = ("anthropic", "claude", "openai", "chatgpt", "gpt", "google", "gemini")
 LETTERS = "ABCDEFGHIJ"
 
 
@@ -618,11 +616,14 @@ def _renamed(value: Any, model: str) -> Any:
 
 
 def _without_house_names(text: str, model: str) -> str:
-    """Take a seat's own name out of what it said."""
+    """Take a seat's own name out of what it said, and its house's.
+
+    A rationale that opens with "As Claude" tells whose it is, and with it how the others voted.
+    """
     spellings = (model, model.rpartition("/")[2])
     # A model called by a plain word would take that word out of every sentence.
     names = [name for name in spellings if re.search(r"[\d-]", name)]
-    longest_first = sorted(map(re.escape, [*names, *HOUSE_NAMES]), key=len, reverse=True)
+    longest_first = sorted(map(re.escape, [*names, *TELLING]), key=len, reverse=True)
     pattern = rf"(?<![A-Za-z0-9])(?:{'|'.join(longest_first)})(?:[-\w.]*\w)?"
     return re.sub(pattern, f"[{WITHHELD}]", text, flags=re.IGNORECASE)
 

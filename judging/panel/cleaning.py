@@ -13,22 +13,11 @@ from collections.abc import Iterable
 from bouts.formats.text import inert, joined, shorten
 from bouts.hidden_words import spelled_out, tells
 from bouts.masking import mask
+from judging.houses import HOUSES
 
 NAME = "[withheld]"
 QUOTES_HIDDEN = "[withheld: this quotes a hidden test]"
 TELLS_A_NAME = "[withheld: this tells a name that you are not to know]"
-
-# What the models of a house, and the house itself, go by. Where one of these words is in an
-# agent's base model or scaffold, the others tell as much.
-HOUSES = (
-    frozenset({"anthropic", "claude", "sonnet", "opus", "haiku", "fable", "mythos"}),
-    frozenset({"openai", "chatgpt", "gpt", "codex", "o1", "o3", "o4"}),
-    frozenset({"google", "gemini", "gemma", "deepmind"}),
-    frozenset({"meta", "llama"}),
-    frozenset({"alibaba", "qwen"}),
-    frozenset({"mistral", "mixtral", "codestral", "devstral", "magistral"}),
-    frozenset({"xai", "grok"}),
-)
 
 # Words in the names of models that name none.
 _COMMON = frozenset(
@@ -102,7 +91,7 @@ def spellings(names: Iterable[str]) -> set[str]:
         found |= {name, bare, _DATE.sub("", bare)}
         words = {word.lower() for word in _RUN.findall(name)}
         words |= {word.lower() for word in re.findall(r"[^\W_]+", name)}
-        for house in HOUSES:
+        for house in HOUSES.values():
             if house & words:
                 found |= house
         if "/" in name or any(char.isdigit() for char in name):

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from bouts.formats.types import Kind
 from bouts.hidden_words import spelled_out, tells
-from bouts.rules import Suite
+from bouts.rules import Seat, Suite
 from judging.judges.base import Dossier, JsonDict
 from judging.judges.objective import tests_of
 from judging.panel.answers import Answer
@@ -91,9 +91,6 @@ _ANSWERS = re.compile(
     r"\b(?:expected\s+answers?|reference\s+(?:solution|answer)|answer\s+key|ground\s+truth)\b",
     re.IGNORECASE,
 )
-# Words of the houses that sit on a panel: "As Claude, I" tells whose a rationale is.
-_PANEL_HOUSES = ("claude", "anthropic", "chatgpt", "gpt", "openai", "gemini")
-
 # Before an assertion these make it somebody else's, or none.
 _DOUBT = re.compile(
     r"\b(?:not|never|claim\w*|says?|said|states?|stated|assert\w*|whether|if|until|unless|before"
@@ -135,7 +132,8 @@ class _Scan:
         self._dossier = dossier
         self._telemetry = telemetry
         self._hidden_words = dossier.hidden_words()
-        self._names = Cleaner((*dossier.names(), *_PANEL_HOUSES), ())
+        # Of the houses that sit on the panel too: "As Claude, I" tells whose a rationale is.
+        self._names = Cleaner((*dossier.names(), *Seat), ())
         spec = dossier.spec
         entries = (*spec.known_deceptions, *spec.unsafe_requirements)
         self._answers = tuple(

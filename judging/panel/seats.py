@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from bouts.rules import Seat as SeatName
+from judging.houses import HOUSES
 from judging.panel.answers import Wire
 
 # Where the vendors' own servers are.
@@ -22,20 +23,6 @@ TIMEOUT_S = 120
 LONGEST_TIMEOUT_S = 120  # five requests and their waits fit into the time of a task
 HOTTEST = 2
 
-# Words in a model's name that tell who made it.
-_MAKERS = {
-    "claude": "anthropic",
-    "anthropic": "anthropic",
-    "gpt": "openai",
-    "chatgpt": "openai",
-    "o1": "openai",
-    "o3": "openai",
-    "o4": "openai",
-    "openai": "openai",
-    "gemini": "google",
-    "gemma": "google",
-    "google": "google",
-}
 _WORDS = re.compile(r"[a-z]+[0-9]*").findall
 _PRICE = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,8})?", re.ASCII)
 
@@ -119,8 +106,9 @@ def vendor_of(model: str) -> str:
 
     A gateway's name is read too: ``anthropic/claude-sonnet`` is Anthropic's.
     """
-    name = model.lower()
-    return next((vendor for word, vendor in _MAKERS.items() if word in _WORDS(name)), "")
+    words = set(_WORDS(model.lower()))
+    words |= {word.rstrip("0123456789") for word in words}  # llama3, qwen3
+    return next((house for house, telling in HOUSES.items() if telling & words), "")
 
 
 def price_of(text: str) -> Price:

@@ -290,6 +290,17 @@ def test_while_the_case_is_open_no_seat_tells_whose_it_is(
     ]
 
 
+@pytest.mark.parametrize("name", ["Opus", "sonnet-4", "Codex", "DeepMind", "Qwen3", "Grok"])
+def test_no_name_of_any_house_is_left_in_what_a_seat_said(
+    bundle: Bundle, breakdown: dict[str, Any], name: str
+) -> None:
+    for seat in breakdown["judges"]["strategy"]["seats"]:
+        seat["rationale"] = f"As {name}, I find no fault with -O3 or the meta tag."
+    shown = disclosed(breakdown, gate_of(bundle, Audience.TEAM, Disclosure.CLOSED))
+    said = {seat["rationale"] for seat in shown["judges"]["strategy"]["seats"]}
+    assert said == {"As [withheld], I find no fault with -O3 or the meta tag."}
+
+
 def test_once_it_is_decided_models_are_named(bundle: Bundle) -> None:
     rosa = make_user("rosa", "reviewer")
     card = rule_strategy(bundle, None, by=rosa, reason="The rule's number stands.")
