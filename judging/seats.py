@@ -28,6 +28,11 @@ class Seating:
     def is_anybody(self) -> bool:
         return bool(self.panel.seats) or self.panel.reader is not None
 
+    @property
+    def unpriced(self) -> tuple[Seat, ...]:
+        """The seats whose cost nobody knows, so that no budget can hold them back."""
+        return tuple(seat for seat in self.panel.seats if seat.price is None)
+
     def seat(self, name: str) -> Seat | None:
         return self.panel.reader if name == READER else self.panel.seat(name)
 

@@ -56,6 +56,15 @@ def page(client: Client, address: str = "/matches/m-1/") -> str:
     return answer.content.decode()
 
 
+def test_ops_are_told_which_seats_no_budget_holds_back(
+    seated: VendorServer, settings: Settings, ops: Client
+) -> None:
+    assert "No budget holds" not in page(ops, "/judges/")
+    settings.SEATS = asking.seats(seated, openai={"price": ""}, google={"price": "0/0"})
+    for address in ("/judges/", "/work/"):
+        assert "No budget holds openai back." in page(ops, address)
+
+
 def test_the_card_shows_levels_with_their_anchors_and_what_rests_on_what(
     asked: Bundle, competitor: User, client_of: ClientOf
 ) -> None:
