@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from bouts.rules import Suite
+from judging.rubrics import title_of
 from judging.scoring.policy import CURRENT, WEIGHED
 from judging.showing import words
 from judging.showing.words import decimal
@@ -200,7 +201,8 @@ def criteria(sides: Sequence[Side]) -> list[Line]:
         for name in CURRENT.halves.rubrics[next(j for j in WEIGHED if j.value == judge)]:
             cells = [_level_cell(side, judge, name) for side in sides]
             if any(cell.value is not None for cell in cells):
-                line = _line(f"{words.JUDGES[judge]}: {words.title(name).lower()}", cells)
+                title = title_of(judge, CURRENT.version, name).lower()
+                line = _line(f"{words.JUDGES[judge]}: {title}", cells)
                 lines.append(_marked(line, PARTING_LEVELS))
     return lines
 

@@ -114,6 +114,11 @@ def rubric(judge: str, version: str) -> Rubric:
     )
 
 
+def title_of(judge: str, version: str, criterion: str) -> str:
+    """Return how a criterion of a judge is called under a policy."""
+    return next(one.title for one in rubric(judge, version).criteria if one.name == criterion)
+
+
 def sheet(judge: str, version: str) -> Rubric | Questions:
     """Return what a model is asked by this judge: levels of criteria, or what to look for."""
     return questions(version) if judge == Judge.INTEGRITY else rubric(judge, version)

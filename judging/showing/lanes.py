@@ -15,6 +15,7 @@ from judging.charts.scale import percent, trimmed
 from judging.charts.timeline import steps_of
 from judging.dossiers import dossier_of
 from judging.judges.telemetry import analysed, main_source
+from judging.showing import words
 from judging.showing.build import build_id
 from judging.sight import Sight
 
@@ -179,8 +180,9 @@ def _lane(run: Run, length: float) -> Lane:
         errors_left_out=max(0, len(run.errors) - MOST_ERRORS),
         end=x(run.length),
         text=(
-            f"{len(run.changes)} changes, {len(run.tests)} test runs, "
-            f"{len(run.errors)} error episodes, {run.open_errors} of them left open"
+            f"{words.count(len(run.changes), 'change')}, {words.count(len(run.tests), 'test run')}, "
+            + (words.count(len(run.errors), "error episode") if run.errors else "no error episode")
+            + (f", {run.open_errors} left open" if run.open_errors else "")
         ),
     )
 

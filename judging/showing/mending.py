@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from bouts.rules import Judge
+from judging.rubrics import title_of
 from judging.scoring.policy import WEIGHED, Policy
 from judging.showing import words
 from judging.showing.words import decimal
@@ -123,7 +124,7 @@ def _parts(
     elif judge is Judge.STRATEGY:
         yield from _strategy(shown, policy)
     else:
-        yield from _halves(shown, policy)
+        yield from _halves(judge, shown, policy)
 
 
 def _objective(shown: Mapping[str, Any], policy: Policy) -> Iterator[tuple[str, Decimal, str]]:
@@ -155,17 +156,20 @@ def _strategy(shown: Mapping[str, Any], policy: Policy) -> Iterator[tuple[str, D
         if levels:
             mean = Decimal(sum(levels)) / len(levels)
             short = (policy.halves.highest_level - mean) * policy.halves.points_a_level
-            yield words.title(name).lower(), short, f"level {mean:.1f} of 5"
+            title = title_of(Judge.STRATEGY, policy.version, name).lower()
+            yield title, short, f"level {mean:.1f} of 5"
 
 
-def _halves(shown: Mapping[str, Any], policy: Policy) -> Iterator[tuple[str, Decimal, str]]:
+def _halves(
+    judge: Judge, shown: Mapping[str, Any], policy: Policy
+) -> Iterator[tuple[str, Decimal, str]]:
     metrics = [
         (words.METRICS.get(name, name).lower(), decimal(metric["score"]), metric)
         for name, metric in (shown.get("metrics") or {}).items()
         if metric["score"] is not None
     ]
     levels = [
-        (words.title(name).lower(), criterion["level"])
+        (title_of(judge, policy.version, name).lower(), criterion["level"])
         for name, criterion in (shown.get("criteria") or {}).items()
         if criterion.get("level") is not None
     ]

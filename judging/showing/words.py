@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 
 from bouts import words
@@ -115,6 +116,18 @@ def count(number: int, noun: str, nouns: str | None = None) -> str:
 def counted_out(number: int) -> str:
     """Return a small number as a word."""
     return ("no", "one", "two", "three", "four", "five")[number] if number < 6 else str(number)
+
+
+def event_numbers(numbers: Sequence[int], most: int = 4) -> str:
+    """Return rising event numbers in short: (3, 5, 6, 7) is "#3, #5–7"."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    said = [f"#{run[0]}" if len(run) == 1 else f"#{run[0]}–{run[-1]}" for run in runs]
+    return ", ".join(said[:most]) + (" and others" if len(said) > most else "")
 
 
 def decimal(text: str | None) -> Decimal | None:

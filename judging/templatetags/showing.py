@@ -22,6 +22,7 @@ register.filter("inert", showing.on_one_line)
 register.filter("plain", showing.plain)
 register.filter("coloured", showing.coloured)
 register.filter("heading", words.title)
+register.filter("event_numbers", words.event_numbers)
 register.filter("dollars", dollars)
 
 

@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
 from bouts.formats.types import Kind
+from bouts.rules import Suite
 from judging.sight import Sight, with_evidence
 from judging.views.evidence_tab import tab_page
 
@@ -30,4 +31,7 @@ def log_list(request: HttpRequest, sight: Sight) -> HttpResponse:
 
 
 def _of(run: dict[str, object] | None) -> str:
-    return f"run {run['run'] or 1} of the {run['suite']} tests" if run else ""
+    if not run:
+        return ""
+    suite = "visible" if run["suite"] == Suite.STATIC else run["suite"]
+    return f"run {run['run'] or 1} of the {suite} tests"

@@ -188,7 +188,7 @@ def test_logs_of_hidden_runs_are_not_even_counted(bundle: Bundle, as_team: Clien
     html = tab(as_team, "logs")
     assert "static-1.log" in html and "build.log" in html
     assert "hidden" not in html.partition("<tbody>")[2].partition("</tbody>")[0]
-    assert "run 1 of the static tests" in html
+    assert "run 1 of the visible tests" in html
     assert "3 logs" in html
 
 
