@@ -32,7 +32,7 @@ def form_figure(points: Sequence[tuple[str, str, str, bool]]) -> dict[str, Any]:
                 }
             )
     layout = {
-        "yaxis": {"range": [0, 100], "title": {"text": "Total"}},
-        "xaxis": {"title": {"text": "Fought, UTC"}},
+        "yaxis": {"range": [0, 104], "tickvals": [0, 15, 35, 55, 75, 90, 100]},
+        "xaxis": {"type": "date", "tickangle": 0, "nticks": 6},
     }
     return {"data": traces, "layout": layout}

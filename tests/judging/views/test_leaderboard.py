@@ -261,9 +261,7 @@ def test_a_file_has_the_filters_of_its_page_and_every_row_in_few_queries(
     version = make_version()
     for number in range(70):  # more than a page
         record(make_agent(f"A{number}", f"t{number % 2}"), version, number)
-    assert '<a class="button" href="/leaderboard/refunds.csv?team=t1">' in page_of(
-        ops, f"{BOARD}?team=t1&page=1"
-    )
+    assert 'href="/leaderboard/refunds.csv?team=t1">' in page_of(ops, f"{BOARD}?team=t1&page=1")
     with at_most(12):
         rows = file_of(ops, "/leaderboard/refunds.csv?team=t1")
     assert [row["agent"] for row in rows] == [f"A{n}" for n in range(69, 0, -2)]
