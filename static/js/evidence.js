@@ -19,6 +19,9 @@ function place(link, panel) {
   const row = link.closest("tr");
   const figure = link.closest("figure");
   if (figure) return figure.after(panel);
+  // Below seats that stand side by side, since a column of them is too narrow for code.
+  const seats = link.closest(".seats");
+  if (seats && getComputedStyle(seats).gridTemplateColumns.includes(" ")) return seats.after(panel);
   if (!row) return hostOf(link).after(panel);
   // In a table the panel gets a row of its own, as wide as the table.
   const holder = document.createElement("tr");

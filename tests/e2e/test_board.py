@@ -98,6 +98,19 @@ def test_slash_goes_to_the_search_but_not_while_somebody_types(
     expect(page.get_by_role("heading", level=1, name="Heron 2.3")).to_be_visible()
 
 
+def test_two_clicks_lead_from_the_board_to_why_points_were_lost_in_strategy(
+    ines: User, page_as: OpenPage
+) -> None:
+    page = page_as(ines)
+    page.goto("/leaderboard/refunds/")
+    page.get_by_role("link", name="Heron 2.3").click()
+    page.locator("#mend ~ ol a").first.click()
+    expect(page.locator(":target")).to_be_in_viewport()
+    expect(page.locator(".judge-card:has(:target) .rationale")).to_contain_text(
+        "All three lie within 15 points"
+    )
+
+
 def test_two_matches_are_ticked_and_compared_by_key_alone(ines: User, page_as: OpenPage) -> None:
     page = page_as(ines)
     page.goto("/matches/")
