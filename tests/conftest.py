@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import http.client
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -117,28 +114,24 @@ def storage(tmp_path: Path, settings: Settings) -> Path:
 
 
 @pytest.fixture(scope="session")
-def site(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[str]:
-    """The address of a real server, gunicorn with two workers, over the database of the tests.
+def server(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[live.Server]:
+    """A real server, gunicorn with two workers, over the database of the tests.
 
     It sees only what is committed: use it with `transactional_db`.
     """
     with django_db_blocker.unblock():
         env = live.environment()
     subprocess.run([sys.executable, "manage.py", "collectstatic", "-v0"], check=True, env=env)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        address = f"127.0.0.1:{free.getsockname()[1]}"
-    command = ["gunicorn", "bouts.wsgi", "--bind", address, "--workers", "2", "--no-control-socket"]
-    with live.running(*command, log=live.logs() / "server.log", env=env):
-        live.wait_until(lambda: answers(address), "an answer of the server")
-        yield f"http://{address}"
+    server = live.Server(env)
+    server.start()
+    yield server
+    server.stop()
 
 
-def answers(address: str) -> bool:
-    with suppress(OSError):
-        site = http.client.HTTPConnection(address, timeout=10)
-        site.request("GET", "/")
-        return bool(site.getresponse().status)
-    return False
+@pytest.fixture(scope="session")
+def site(server: live.Server) -> str:
+    """The address of the server."""
+    return f"http://{server.address}"
 
 
 @pytest.fixture

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote, urlencode
@@ -32,6 +34,9 @@ def environment(**more: str) -> dict[str, str]:
         "BOUTS_SECRET_KEY": settings.SECRET_KEY,
         "BOUTS_RANDOM_AUDIT_PERCENT": "0",
         "BOUTS_OUTSIDE_QUEUE": settings.OUTSIDE_QUEUE,
+        # Receivers of webhooks are on this machine too.
+        "BOUTS_WEBHOOK_HTTP": "1",
+        "BOUTS_WEBHOOK_PRIVATE": "1",
         **more,
     }
 
@@ -65,6 +70,41 @@ def running(*module: str, log: Path, env: dict[str, str]) -> Iterator[subprocess
         yield process
     finally:
         kill(process)
+
+
+class Server:
+    """The site at an address of its own. A test may have it go away and come back there."""
+
+    def __init__(self, env: dict[str, str]) -> None:
+        self.env = env
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.address = f"127.0.0.1:{free.getsockname()[1]}"
+        self._running = ExitStack()
+
+    def start(self) -> None:
+        command = ["gunicorn", "bouts.wsgi", "--bind", self.address, "--workers", "2"]
+        command += ["--no-control-socket", "--preload"]  # imports once for both of them
+        self._running.enter_context(running(*command, log=logs() / "server.log", env=self.env))
+        wait_until(self._answers, "an answer of the server", timeout_s=240)
+
+    def stop(self) -> None:
+        self._running.close()
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """Kill the server, and start it again afterwards."""
+        self.stop()
+        try:
+            yield
+        finally:
+            self.start()
+
+    def _answers(self) -> bool:
+        with suppress(OSError):
+            site = http.client.HTTPConnection(self.address, timeout=10)
+            site.request("GET", "/")
+            return bool(site.getresponse().status)
+        return False
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:

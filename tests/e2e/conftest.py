@@ -27,6 +27,7 @@ from tests import chromium, live
 SHOTS = Path(os.environ.get("BOUTS_SHOTS", f"/tmp/bouts-shots-{os.geteuid()}"))
 
 OpenPage = Callable[..., Page]
+Look = Callable[[Page, str], None]
 
 # How long a page may take to show what is expected of it, on a machine that does much else.
 expect.set_options(timeout=15_000)
@@ -140,17 +141,41 @@ def page_as(browser: Browser, site: str, problems: Problems) -> Iterator[OpenPag
 
 
 @pytest.fixture
-def accessible() -> Callable[[Page], None]:
+def accessible() -> Callable[..., None]:
     """Fail where axe finds something on the page."""
 
-    def check(page: Page) -> None:
-        violations = Axe().run(page)["violations"]
+    def check(page: Page, *, only_colours: bool = False) -> None:
+        options = {"runOnly": ["color-contrast"]} if only_colours else None
+        violations = Axe().run(page, options=options)["violations"]
         told = [
             f"{violation['id']}: {violation['help']} at {node['target']}"
             for violation in violations
             for node in violation["nodes"]
         ]
         assert told == []
+
+    return check
+
+
+@pytest.fixture
+def look(accessible: Callable[..., None], shoot: Callable[[Page, str], Path]) -> Look:
+    """Fail where a page does not fit or is closed to somebody: wide, narrow, light and dark.
+
+    One visit serves all four: the window is resized and the scheme changed under the page.
+    """
+
+    def check(page: Page, name: str) -> None:
+        for width in (1440, 360):
+            page.set_viewport_size({"width": width, "height": 900})
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme)
+                # What depends on the width is looked at once for each, colours once a scheme.
+                accessible(page, only_colours=scheme == "dark")
+                shoot(page, f"{name}-{width}-{scheme}")
+            over = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+            assert over <= 0, f"{name} is {over} px too wide for {width}"
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.emulate_media(color_scheme="light")
 
     return check
 

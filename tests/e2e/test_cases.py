@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 from django.contrib.sessions.models import Session
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from adjudication import actions
 from adjudication.models import BlindScore, Case, Claim, Ruling
-from bouts.models import User
+from bouts.models import AuditEntry, User
 from tests.adjudication.making import CHAINED, GOOD_LEVELS, case_of, finding, make_match
-from tests.e2e.conftest import OpenPage, Problems
+from tests.e2e.conftest import Look, OpenPage, Problems
+from tests.e2e.desk import BECAUSE, THOUGHT, WHY, claim, commit, fill_card, sign, tab_to
 from tests.factories import PASSWORD, make_user
-
-THOUGHT = "A real plan and a clean second idea. The lock came late."
-BECAUSE = "The three votes together say it fairly."
 
 
 @pytest.fixture
@@ -41,18 +38,6 @@ def end_lease(case: Case) -> None:
     past = timezone.now() - timedelta(seconds=1)
     Claim.objects.filter(case=case).update(expires_at=past)
     Case.objects.filter(pk=case.pk).update(held_until=past, full_until=past)
-
-
-def fill_card(page: Page, level: int = 4) -> None:
-    for criterion in page.locator("[data-levels] .criterion").all():
-        criterion.locator("label").nth(level - 1).click()
-    page.get_by_label("Why, in a sentence or two").fill(THOUGHT)
-
-
-def claim(page: Page, case: Case) -> None:
-    page.goto(case.get_absolute_url())
-    page.get_by_role("button", name="Claim").click()
-    expect(page.get_by_text(f"{case} is yours")).to_be_visible()
 
 
 def test_of_two_who_claim_one_case_one_gets_it_and_the_other_is_told(
@@ -82,7 +67,7 @@ def test_a_case_is_settled_by_keys_alone(case: Case, reviewer: User, page_as: Op
         page.keyboard.press("j")
         page.keyboard.press(level)
     expect(page.locator("[data-own-score]")).to_have_text("71.43")
-    page.get_by_label("Why, in a sentence or two").focus()
+    tab_to(page, WHY)
     page.keyboard.type("njkc?12 none of these is a key while I type")
     expect(page.locator("#keys")).not_to_be_visible()
     page.keyboard.press("Control+Enter")
@@ -90,12 +75,12 @@ def test_a_case_is_settled_by_keys_alone(case: Case, reviewer: User, page_as: Op
     assert BlindScore.objects.get().levels == dict(
         zip(GOOD_LEVELS, [4, 4, 3, 5, 4, 4, 3], strict=True)
     )
-    page.get_by_label(re.compile("Average the votes")).focus()
-    page.keyboard.press("Space")
+    tab_to(page, "Uphold the rule")  # the first of the choices; arrows lead to the others
+    page.keyboard.press("ArrowDown")
     preview = page.locator("#preview")
     expect(preview).to_contain_text("If you sign: Average the votes")
     promised = preview.locator("tr", has_text="Total").locator("td").last.inner_text()
-    page.get_by_label("Public reason").focus()
+    tab_to(page, "Public reason")
     page.keyboard.type(BECAUSE)
     page.keyboard.press("Control+Enter")
     expect(page.get_by_text(f"The total is now {promised}")).to_be_visible()
@@ -133,7 +118,7 @@ def test_one_key_quotes_the_marked_evidence_with_its_place(
     page.locator("tr[data-quote]").nth(1).focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("q")
-    reason = page.get_by_label("Why, in a sentence or two")
+    reason = page.get_by_label(WHY)
     expect(reason).to_have_value(re.compile(r"^> .+ \[final\.diff diff:refunds/store\.py:2\]\n$"))
     expect(page.get_by_text("Draft saved")).to_be_visible()
     # The mouse does it too, and while somebody types the key is a letter.
@@ -163,6 +148,8 @@ def test_whoever_is_taken_over_is_told_and_keeps_the_text(
     problems.expect("409")
     assert not BlindScore.objects.exists()
     assert Claim.objects.live().get().reviewer == lead
+    logged = AuditEntry.objects.get(action="take_over")
+    assert (logged.actor, logged.reason) == (lead, "Away today.")
 
 
 def test_what_was_chosen_and_typed_is_there_in_another_browser(
@@ -175,7 +162,7 @@ def test_what_was_chosen_and_typed_is_there_in_another_browser(
     page.context.close()
     again = page_as(reviewer)
     again.goto(case.get_absolute_url())
-    expect(again.get_by_label("Why, in a sentence or two")).to_have_value(THOUGHT)
+    expect(again.get_by_label(WHY)).to_have_value(THOUGHT)
     assert again.locator("[data-levels] input:checked").count() == 7
     expect(again.locator("[data-own-score]")).to_have_text("25.00")
 
@@ -196,7 +183,7 @@ def test_a_lapsed_lease_is_told_while_typing_and_nothing_typed_is_lost(
     problems.expect("409")
     actions.release(case.pk, by=second)
     claim(page, case)
-    expect(page.get_by_label("Why, in a sentence or two")).to_have_value(THOUGHT)
+    expect(page.get_by_label(WHY)).to_have_value(THOUGHT)
     page.get_by_role("button", name="Commit and reveal").click()
     expect(page.get_by_text("Committed: 75.00")).to_be_visible()
 
@@ -211,7 +198,7 @@ def test_an_expired_login_loses_nothing(case: Case, reviewer: User, page_as: Ope
     page.get_by_label("Name or email").fill("rosa")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_label("Why, in a sentence or two")).to_have_value(THOUGHT)
+    expect(page.get_by_label(WHY)).to_have_value(THOUGHT)
     page.get_by_role("button", name="Commit and reveal").click()
     expect(page.get_by_text("Committed: 75.00")).to_be_visible()
     assert BlindScore.objects.count() == 1
@@ -222,8 +209,7 @@ def test_an_answer_that_gets_lost_leaves_the_text_and_one_ruling(
 ) -> None:
     page = page_as(reviewer)
     claim(page, case)
-    fill_card(page)
-    page.get_by_role("button", name="Commit and reveal").click()
+    commit(page)
     page.get_by_label(re.compile("Average the votes")).check()
     page.get_by_label("Public reason").fill(BECAUSE)
     page.route("**/rule/", lambda route: route.fetch() and route.abort())
@@ -236,45 +222,30 @@ def test_an_answer_that_gets_lost_leaves_the_text_and_one_ruling(
     problems.found.clear()
 
 
-@pytest.mark.parametrize(
-    ("width", "scheme"), [(1440, "light"), (1440, "dark"), (360, "light"), (360, "dark")]
-)
 def test_every_page_is_accessible_and_fits(
-    case: Case,
-    reviewer: User,
-    page_as: OpenPage,
-    accessible: Callable[[Page], None],
-    shoot: Callable[[Page, str], object],
-    width: int,
-    scheme: str,
+    case: Case, reviewer: User, page_as: OpenPage, look: Look
 ) -> None:
     review = case_of(make_match("m-2", votes=CHAINED, findings=[finding()]), "integrity_review")
-    page = page_as(reviewer, width=width, color_scheme=scheme)
-
-    def look(name: str) -> None:
-        accessible(page)
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
-        shoot(page, f"case-{name}-{width}-{scheme}")
-
-    page.goto("/queue/")
-    look("queue")
+    page = page_as(reviewer)
+    page.goto("/queue/?kind=blocking")
+    look(page, "queue")
     page.goto(case.get_absolute_url())
-    look("door")
+    look(page, "case-door")
     claim(page, case)
     fill_card(page)
-    look("blind")
-    for tab in ("diff", "runs", "writing"):
+    page.get_by_role("button", name="What each level means").click()
+    look(page, "case-blind")
+    for tab in ("diff", "runs", "writing", "sent"):
         page.goto(f"{case.get_absolute_url()}?tab={tab}")
-        look(f"evidence-{tab}")
+        look(page, f"case-evidence-{tab}")
     page.get_by_role("button", name="Commit and reveal").click()
     page.get_by_label(re.compile("Average the votes")).check()
     expect(page.locator("#preview")).to_contain_text("If you sign")
-    look("ruling")
-    page.get_by_label("Public reason").fill(BECAUSE)
-    page.get_by_role("button", name="Sign the ruling").click()
+    look(page, "case-ruling")
+    sign(page, "Average the votes")
     expect(page.get_by_text("Effect of the ruling")).to_be_visible()
-    look("decided")
+    look(page, "case-decided")
     claim(page, review)
-    look("finding")
+    look(page, "case-finding")
     page.goto("/conflicts/")
-    look("conflicts")
+    look(page, "conflicts")
