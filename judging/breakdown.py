@@ -350,8 +350,10 @@ def _ledger(total: Total, answers: Answers) -> list[JsonDict]:
 
 
 def _is_open(judge: Judge, answers: Answers) -> bool:
+    if judge is not Judge.STRATEGY or judge not in answers.spec.judges:
+        return False
     opinion = answers.opinions.get(judge)
-    return judge is Judge.STRATEGY and bool(opinion and opinion.detail.get("flagged"))
+    return bool(opinion and opinion.detail.get("flagged"))
 
 
 def _judge(judge: Judge, total: Total, answers: Answers) -> JsonDict:

@@ -120,7 +120,8 @@ def test_a_judge_that_the_challenge_leaves_out_keeps_nobody_waiting() -> None:
 
 def test_a_panel_of_a_challenge_without_strategy_opens_no_case() -> None:
     scored = match(DISAGREE, judges=NO_STRATEGY)
-    assert (scored.status, scored.cases) == ("final", ())
+    assert (scored.status, scored.cases, scored.range) == ("final", (), (73.75, 73.75))
+    assert rows(scored)["strategy"]["provisional"] is False
 
 
 def test_without_objective_there_is_no_total_whatever_else_waits() -> None:

@@ -18,12 +18,26 @@ pytestmark = pytest.mark.django_db
 PASSED = {"t": True}
 
 
-def objective(folder: Path, challenge: dict[str, Any] | None = None, **options: Any) -> Any:
-    """Return what `manage.py score` says of Objective for such a bundle."""
+def objective(
+    folder: Path,
+    challenge: dict[str, Any] | None = None,
+    more: dict[str, str] | None = None,
+    **options: Any,
+) -> Any:
+    """Return what `manage.py score` says of Objective for such a bundle.
+
+    ``more`` holds further files, by path, of the first run of the visible tests.
+    """
+    folder.mkdir(exist_ok=True)
     path = folder / "challenge.json"
     path.write_text(json.dumps(matches.challenge(**{"tests": [], **(challenge or {})})))
     suites = {"static": [PASSED], "hidden": [PASSED]}
     bundle = matches.write_bundle(folder / "bundle", **{**suites, **options})
+    manifest = json.loads((bundle / "match.json").read_text())
+    for name, content in (more or {}).items():
+        (bundle / name).write_text(content)
+        manifest["artifacts"].append({"path": name, "kind": "tests", "suite": "static", "run": 1})
+    (bundle / "match.json").write_text(json.dumps(manifest))
     out = io.StringIO()
     call_command("score", bundle, challenge=path, json=True, stdout=out)
     return json.loads(out.getvalue())["judges"]["objective"]
@@ -164,6 +178,22 @@ def test_one_run_among_several_that_cannot_be_read_is_left_out_and_marked(
     assert outcomes(judged) == {ONCE: ["passed", "unreadable", "failed"]}
     assert judged["raw"] == "50.00"
     assert "unreadable_run" in judged["marks"]
+
+
+def test_a_run_of_several_files_is_as_readable_as_each_of_them(tmp_path: Path) -> None:
+    """Two files are one run: together 1 of 2 pass; with one that cannot be read there is none."""
+    both = objective(
+        tmp_path / "both", more={"b.xml": matches.junit({TWICE: False})}, static=[{ONCE: True}]
+    )
+    assert both["static_rate"] == "50.00"
+    broken = objective(tmp_path / "broken", more={"b.xml": "<testsuite"}, static=[{ONCE: True}])
+    assert (broken["raw"], broken["reason"]) == (None, "unreadable")
+
+
+def test_of_a_test_that_one_run_has_twice_the_first_attempt_counts(tmp_path: Path) -> None:
+    again = {"b.xml": matches.junit({ONCE: True})}
+    judged = objective(tmp_path, more=again, static=[{ONCE: False}], hidden=[])
+    assert (outcomes(judged), judged["raw"]) == ({ONCE: ["failed"]}, "0.00")
 
 
 def touching(path: str, status: str = "") -> str:
