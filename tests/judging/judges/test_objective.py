@@ -299,6 +299,38 @@ def test_what_the_starting_tree_had_does_not_count(tmp_path: Path) -> None:
     assert sorted(found) == ["B324", "CVE-2000-0001", "aws-access-key-id"]
 
 
+@pytest.mark.parametrize(
+    ("known", "score"),
+    [
+        ([], "90.00"),  # two critical findings
+        ([{"rule": "B602", "path": "flawed.py"}], "95.00"),
+        ([{"rule": "B602", "path": "elsewhere.py"}], "90.00"),
+        ([{"rule": "B999", "path": "flawed.py"}], "90.00"),
+    ],
+)
+def test_each_critical_finding_costs_five_unless_the_starting_tree_has_that_rule_there(
+    tmp_path: Path, known: list[Any], score: str
+) -> None:
+    files = {"bandit.json": ("scan", fixture("bandit.json"))}
+    assert objective(tmp_path, {"starting_findings": known}, files=files)["raw"] == score
+
+
+# Crashes
+
+CRASH = 'Fatal Python error: Segmentation fault\n  File "/w/refunds/pay.py", line 3 in pay\n'
+
+
+def test_a_crash_of_graded_runs_costs_ten_once_a_signature(tmp_path: Path) -> None:
+    judged = objective(tmp_path, hidden=[PASSED, PASSED], hidden_log=CRASH)
+    assert len(judged["crashes"]) == 1
+    assert judged["raw"] == "90.00"
+
+
+def test_what_crashed_while_the_agent_worked_costs_nothing(tmp_path: Path) -> None:
+    judged = objective(tmp_path, files={"agent.log": ("log", CRASH)})
+    assert (judged["crashes"], judged["raw"]) == ([], "100.00")
+
+
 # Speed
 
 
