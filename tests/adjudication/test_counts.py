@@ -5,17 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Callable
 from datetime import timedelta
 from itertools import pairwise
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adjudication import actions
 from adjudication.census import census
-from adjudication.models import Case, Claim
+from adjudication.forms import QueueFilter
+from adjudication.models import Case, Claim, Conflict
 from adjudication.queue import UNSETTLED, listed, narrowed
 from adjudication.urgency import Spot, everything, stretch
 from bouts.models import Match, User
@@ -38,16 +41,25 @@ def match(db: None) -> Match:
     return make_match(votes=AGREEING)
 
 
-def put(match: Match, made: list[tuple[str, object, object]]) -> None:
+@pytest.fixture
+def halyards(db: None) -> Match:
+    return make_match("m-2", team="halyard", agent="Gull", votes=AGREEING)
+
+
+def put(
+    match: Match, made: list[tuple[str, object, object]], *, elsewhere: Match | None = None
+) -> None:
+    """Put cases in the place of those there are; each third is on another match, if one is given."""
     Case.objects.all().delete()
-    bundle, scorecard = match.bundles.get(), match.scorecards.get()
+    of_match = [match, match, elsewhere or match]
+    bundles = {each.pk: (each.bundles.get(), each.scorecards.get()) for each in of_match}
     Case.objects.bulk_create(
         Case(
-            match=match,
-            challenge=match.challenge,
-            team=match.agent.team,
-            bundle=bundle,
-            scorecard=scorecard,
+            match=on,
+            challenge=on.challenge,
+            team=on.agent.team,
+            bundle=bundles[on.pk][0],
+            scorecard=bundles[on.pk][1],
             reason="integrity_review",
             blocking=bool(age % 2),
             finding_key=str(number),
@@ -59,6 +71,7 @@ def put(match: Match, made: list[tuple[str, object, object]]) -> None:
             closed_at=NOW if state in Case.SETTLED else None,
         )
         for number, (state, lease, age) in enumerate(made)
+        for on in [of_match[number % 3]]
     )
 
 
@@ -140,8 +153,9 @@ def test_what_one_holds_comes_first(match: Match, reviewer: User) -> None:
     assert len(rest.cases) == 1
 
 
+@pytest.mark.parametrize("role", ["reviewer", "lead"])
 @settings(
-    max_examples=8,
+    max_examples=6,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -151,27 +165,44 @@ def test_what_one_holds_comes_first(match: Match, reviewer: User) -> None:
         [
             {},
             {"stakes": "standard"},
-            {"holder": "nobody"},
-            {"overdue": "limit"},
             {"stakes": "high"},
-            {"kind": "blocking"},
+            {"holder": "nobody"},
+            {"holder": "me"},
+            {"overdue": "limit"},
+            {"overdue": "target", "challenge": "retry-safe-refunds"},
+            {"reason": "integrity_review"},
+            {"reason": "random_audit"},
         ]
     ),
+    st.booleans(),
 )
 def test_list_badge_api_and_csv_count_alike(
-    lead: User, match: Match, client_of, made: list, query: dict[str, str]
+    request: pytest.FixtureRequest,
+    role: str,
+    match: Match,
+    halyards: Match,
+    client_of: Callable[[User], Client],
+    made: list[tuple[str, object, object]],
+    query: dict[str, str],
+    has_conflict: bool,
 ) -> None:
-    put(match, made)
-    client = client_of(lead)
+    person = request.getfixturevalue(role)
+    put(match, made, elsewhere=halyards)
+    Conflict.objects.all().delete()
+    if has_conflict:
+        actions.declare_conflict(by=person, match=halyards)
+    seen = Case.objects.exclude(match=halyards) if has_conflict else Case.objects.all()
+    client = client_of(person)
     page = client.get("/queue/", query).content.decode()
     shown = {label.strip(): int(count) for label, count in CHIP.findall(page)}
     api = client.get("/api/cases/counts/", query).json()
     total = api.pop("total")
     assert sum(api.values()) == total == shown["All"]
+    assert total == narrowed(seen, asked_for(query), person, timezone.now()).count()
     assert {Case.State(state).label: n for state, n in api.items()} == {
         label: count for label, count in shown.items() if label not in {"All", "Unsettled"}
     }
-    unsettled = client.get("/queue/").context["tally"].unsettled
+    unsettled = seen.unsettled().count()
     for elsewhere in (page, client.get("/conflicts/").content.decode()):
         badge = BADGE.search(elsewhere)
         assert (int(badge[1]) if badge else 0) == unsettled
@@ -180,6 +211,12 @@ def test_list_badge_api_and_csv_count_alike(
         assert client.get("/api/cases/", {**asked, "page_size": 1}).json()["count"] == count
         lines = b"".join(client.get("/queue/cases.csv", asked).streaming_content)
         assert len(list(csv.reader(io.StringIO(lines.decode())))) == count + 1
+
+
+def asked_for(query: dict[str, str]) -> dict[str, object]:
+    form = QueueFilter(query)
+    assert form.is_valid()
+    return form.cleaned_data
 
 
 def test_who_is_yours_is_counted_by_live_claims(match: Match, reviewer: User) -> None:
