@@ -218,6 +218,10 @@ class TakeOverForm(forms.Form):
     )
 
 
+class EndWaitForm(forms.Form):
+    reason = forms.CharField(max_length=1_000)
+
+
 class ConflictForm(forms.Form):
     team = forms.ModelChoiceField(
         Team.objects.all(), to_field_name="slug", empty_label="Choose a team"

@@ -78,6 +78,11 @@ class NobodyToAsk(Refused):
     sentence = "No seat of the panel is configured: there is nobody to ask again."
 
 
+class NothingToWaitFor(Refused):
+    code = "nothing_to_wait_for"
+    sentence = "This case does not wait for the panel any more."
+
+
 class Frozen(Refused):
     code = "frozen"
     sentence = "This challenge is frozen: no ruling is taken until ops lift that."

@@ -21,6 +21,7 @@ urlpatterns = [
     path("cases/<int:case_id>/decline/", cases.case_decline, name="case_decline"),
     path("cases/<int:case_id>/conflict/", conflicts.case_conflict, name="case_conflict"),
     path("cases/<int:case_id>/take-over/", cases.case_take_over, name="case_take_over"),
+    path("cases/<int:case_id>/end-wait/", cases.case_end_wait, name="case_end_wait"),
     path("cases/<int:case_id>/commit/", cases.case_commit, name="case_commit"),
     path("cases/<int:case_id>/preview/", cases.case_preview, name="case_preview"),
     path("cases/<int:case_id>/rule/", cases.case_rule, name="case_rule"),

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from enum import Enum
@@ -392,6 +392,31 @@ def _let_the_judge_begin(step: Step) -> None:
 def _give_up(step: Step, reason: str) -> None:
     """Let the judges go on without this seat."""
     _conclude(step, _silent(step, reason), Step.State.FAILED)
+
+
+def give_up(panel: Sequence[Step], reason: str) -> list[str]:
+    """End the asks of a locked panel that have no answer yet; return their seats.
+
+    A seat that answered in an earlier round has that answer still.
+    """
+    over = {Step.State.DONE, Step.State.FAILED}
+    unanswered = [step for step in panel if step.state not in over]
+    own = Verdict.objects.filter(
+        bundle__in={step.bundle_id for step in panel},
+        judge=Judge.STRATEGY,
+        source=Verdict.Source.OWN,
+        is_live=True,
+    )
+    answered = set(own.exclude(seat="").values_list("seat", flat=True))
+    if not answered:
+        # Nobody of ours ever said a word: as if nobody had been asked.
+        Step.objects.filter(pk__in=[step.pk for step in unanswered]).delete()
+    else:
+        silent = [step for step in unanswered if step.seat not in answered]
+        Verdict.objects.bulk_create(_silent(step, reason) for step in silent)
+        for step in unanswered:
+            _note(step, Step.State.DONE, "")
+    return [step.seat for step in unanswered]
 
 
 def _silent(step: Step, reason: str) -> Verdict:

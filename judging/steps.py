@@ -251,6 +251,21 @@ def ask_panel_again(bundle: Bundle, *, by: User, reason: str) -> None:
     audit.record(by, "ask_panel_again", bundle.match, None, {"seats": seats}, reason)
 
 
+@transaction.atomic
+def stop_asking_panel(bundle: Bundle, *, by: User, reason: str) -> None:
+    """Wait no longer for the panel that was asked again; judge on what its seats have said.
+
+    A seat that has not answered anew keeps what it said before; one that never answered is
+    unavailable. Where no seat of ours ever answered, the uploaded panel stands as it did.
+    What a model still says is stored with its call and counts for nothing.
+    """
+    Match.objects.select_for_update().get(pk=bundle.match_id)
+    panel = bundle.steps.asks().filter(name=Step.Name.STRATEGY)
+    given_up = asks.give_up(list(panel.select_for_update().order_by("pk")), reason)
+    work_on(bundle.pk)
+    audit.record(by, "stop_asking_panel", bundle.match, None, {"seats": given_up}, reason)
+
+
 def _ask_again(asks: QuerySet[Step]) -> None:
     """Begin another round of asks: what was answered before is no answer to it."""
     over = asks.filter(state__in=[Step.State.DONE, Step.State.FAILED])

@@ -16,6 +16,7 @@ from adjudication.actions.rulings import (
     ask_again,
     commit_score,
     correct_ruling,
+    end_wait,
     rule,
 )
 
@@ -29,6 +30,7 @@ __all__ = [
     "correct_ruling",
     "declare_conflict",
     "decline",
+    "end_wait",
     "release",
     "renew",
     "rule",

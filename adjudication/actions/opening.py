@@ -138,7 +138,7 @@ def _follow(
         asked_again = case.ask_again
         if case.bundle_id == scorecard.bundle_id and not _has_answered(asked_again):
             return
-        _come_back(case)
+        come_back(case)
     question = question_of(case)
     if question not in standing:
         is_new = case.bundle_id != scorecard.bundle_id
@@ -157,7 +157,7 @@ def _has_answered(asked: AskAgain) -> bool:
     return not Verdict.objects.filter(pk__in=asked.verdicts, seat="", is_live=True).exists()
 
 
-def _come_back(case: Case) -> None:
+def come_back(case: Case) -> None:
     """Bring a case whose panel has answered again back to its reviewers, on the new answers."""
     panel = Verdict.objects.filter(
         bundle=case.bundle_id, judge=Judge.STRATEGY.value, seat="", is_live=True

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from adjudication.actions.claims import end_claims, live_claim, lock_case, note_slots
-from adjudication.actions.opening import reopen
+from adjudication.actions.opening import come_back, reopen
 from adjudication.models import AskAgain, BlindScore, Case, Claim, Draft, Ruling
 from adjudication.outcomes import WITH_A_SECOND, Vote, Waits, settle
 from adjudication.panels import Panel, panel_of, policy_of
@@ -24,6 +24,7 @@ from adjudication.refusals import (
     Frozen,
     NobodyToAsk,
     NotBlindYet,
+    NothingToWaitFor,
     PanelAskedAlready,
     Superseded,
 )
@@ -164,6 +165,42 @@ def ask_again(
     Draft.objects.filter(case=case, reviewer=by).delete()
     audit.record(by, "ask_again", case, {"state": was}, {"state": case.state}, public_reason)
     return asked
+
+
+@transaction.atomic
+def end_wait(case_id: int, *, by: User, reason: str) -> Case:
+    """Wait no longer for a panel that was asked again, as a lead or ops may.
+
+    The case is open again on what the seats have said, and stays the one that it was.
+    """
+    if not (by.is_active and (by.is_lead or by.is_operator)):
+        raise PermissionDenied
+    Match.objects.select_for_update(of=("self",)).filter(cases=case_id).first()
+    cases = Case.objects.visible_to(by).select_related("challenge", "bundle")
+    case = cases.select_for_update(of=("self",)).get(pk=case_id)
+    if not reason.strip():
+        raise BadDecision("reason", "Say why; it goes into the log.")
+    if case.challenge.state == Challenge.State.FROZEN:
+        raise Frozen
+    if case.state != Case.State.AWAITING_PANEL:
+        raise NothingToWaitFor
+    steps.stop_asking_panel(case.bundle, by=by, reason=reason.strip())
+    # The case has followed the scorecard that this led to, in another instance of its row.
+    case.refresh_from_db()
+    if case.state == Case.State.AWAITING_PANEL:
+        # Another judge still has the scorecard waiting: the case need not wait with it.
+        come_back(case)
+        case.version += 1
+        case.save()
+    audit.record(
+        by,
+        "end_wait",
+        case,
+        {"state": Case.State.AWAITING_PANEL.value},
+        {"state": case.state},
+        reason.strip(),
+    )
+    return case
 
 
 @transaction.atomic

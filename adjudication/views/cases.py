@@ -22,6 +22,7 @@ from adjudication.evidence import Tab
 from adjudication.forms import (
     ASK_AGAIN,
     DeclineForm,
+    EndWaitForm,
     LevelsForm,
     OpinionForm,
     RulingForm,
@@ -31,7 +32,7 @@ from adjudication.forms import (
 from adjudication.models import Case, Draft, Ruling
 from adjudication.queue import clock_of
 from adjudication.refusals import AlreadyCommitted, BadDecision, NotBlindYet, Refused
-from adjudication.visitors import officials_only, reviewers_only
+from adjudication.visitors import leads_only, officials_only, reviewers_only
 from bouts.evidence import BadPlace, Place, parse_place
 from bouts.htmx import confirm_kept, render_page, wants_part
 from bouts.models import User
@@ -147,6 +148,8 @@ def _show(
         "correcting": correcting,
         "take_over_form": TakeOverForm(),
         "decline_form": DeclineForm(),
+        "may_end_wait": case.state == Case.State.AWAITING_PANEL
+        and (request.user.is_lead or request.user.is_operator),
     }
     if not case.is_on_finding:
         context |= _evidence(request, desk)
@@ -334,6 +337,24 @@ def case_take_over(request: HttpRequest, case_id: int) -> HttpResponse:
         reason=form.cleaned_data["reason"],
     )
     return redirect(claim.case)
+
+
+@require_POST
+@leads_only
+def case_end_wait(request: HttpRequest, case_id: int) -> HttpResponse:
+    """Bring a case back whose panel does not answer."""
+    form = EndWaitForm(request.POST)
+    case = find_case(request, case_id)
+    if not form.is_valid():
+        messages.error(request, "Say why you end the wait; it goes into the log.")
+        return redirect(case)
+    try:
+        actions.end_wait(case_id, by=request.user, reason=form.cleaned_data["reason"])
+    except Refused as refusal:
+        messages.error(request, str(refusal))
+        return redirect(case)
+    messages.success(request, f"{case} waits no longer. It is open on what the panel has said.")
+    return redirect(case)
 
 
 @changes_case

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from django.core.exceptions import PermissionDenied
+from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
@@ -12,9 +15,10 @@ from adjudication import actions
 from adjudication.actions import Decision
 from adjudication.desk import Desk
 from adjudication.models import AskAgain, Case, Claim
-from adjudication.refusals import NobodyToAsk, PanelAskedAlready
-from bouts.models import User
-from judging.models import Scorecard
+from adjudication.refusals import BadDecision, NobodyToAsk, NothingToWaitFor, PanelAskedAlready
+from bouts.models import AuditEntry, User
+from judging import asks
+from judging.models import Scorecard, Step
 from judging.steps import run_steps
 from tests.adjudication.making import GOOD_LEVELS, case_of, make_match
 from tests.judging import asking
@@ -152,3 +156,114 @@ def test_uploaded_votes_give_way_to_the_seats_that_are_asked(
     page = client.get(case.get_absolute_url()).content.decode()
     for words in ("Both panels, seat by seat", "92.00", "100.00", BECAUSE):
         assert words in page
+
+
+# The panel does not answer
+
+SILENT = "The vendor has been down since noon."
+
+
+@pytest.fixture
+def waiting(split: Case, reviewer: User) -> Case:
+    ask(committed(split, reviewer), reviewer)
+    return Case.objects.get(pk=split.pk)
+
+
+def said(case: Case) -> dict[str, float]:
+    seats = case.bundle.verdicts.filter(judge="strategy", is_live=True).exclude(score=None)
+    return {verdict.seat: float(verdict.score) for verdict in seats}
+
+
+def test_the_same_case_is_open_again_on_what_the_seats_have_said(
+    waiting: Case,
+    reviewer: User,
+    lead: User,
+    vendors: VendorServer,
+) -> None:
+    before = live(waiting)
+    case = actions.end_wait(waiting.pk, by=lead, reason=SILENT)
+    assert (case.pk, case.state) == (waiting.pk, Case.State.OPEN)
+    assert case.version > waiting.version
+    assert said(case) == {"anthropic": 0, "openai": 50, "google": 100}
+    assert live(case).total == before.total
+    entry = AuditEntry.objects.get(action="end_wait")
+    assert (entry.actor, entry.reason) == (lead, SILENT)
+    # Whoever was blind once needs not be again, and what they decide stands.
+    actions.claim_case(case.pk, by=reviewer)
+    actions.rule(case.pk, Decision("average", BECAUSE), by=reviewer, version=case.version)
+    play(vendors, 5, 5, 5)
+    run_steps(case.bundle)
+    case.refresh_from_db()
+    assert case.state == Case.State.DECIDED
+    assert live(case).strategy == 50
+
+
+def test_a_seat_that_has_answered_anew_counts_and_the_others_keep_their_word(
+    waiting: Case,
+    operator: User,
+    reviewer: User,
+    vendors: VendorServer,
+) -> None:
+    play(vendors, 2, 2, 2)
+    first = Step.objects.get(pk=asks.free(waiting.bundle_id)[0])
+    asks.put(first.pk)
+    case = actions.end_wait(waiting.pk, by=operator, reason=SILENT)
+    assert (case.pk, case.state) == (waiting.pk, Case.State.OPEN)
+    assert said(case) == {"anthropic": 0, "openai": 50, "google": 100, first.seat: 25}
+    assert Desk(case, reviewer, timezone.now()).both_panels
+
+
+def test_where_no_seat_of_ours_ever_answered_the_uploaded_panel_stands(
+    vendors: VendorServer,
+    reviewer: User,
+    lead: User,
+    settings: Settings,
+) -> None:
+    seats, settings.SEATS = settings.SEATS, {n: {**s, "key": ""} for n, s in settings.SEATS.items()}
+    uploaded = case_of(make_match())
+    settings.SEATS = seats
+    ask(committed(uploaded, reviewer), reviewer)
+    case = actions.end_wait(uploaded.pk, by=lead, reason=SILENT)
+    assert (case.pk, case.state) == (uploaded.pk, Case.State.OPEN)
+    assert said(case) == {"anthropic": 92, "openai": 60, "google": 76}
+    assert live(case).status == "provisional"
+
+
+def test_it_takes_a_lead_or_ops_a_reason_and_a_case_that_waits(
+    waiting: Case, reviewer: User, lead: User
+) -> None:
+    with pytest.raises(PermissionDenied):
+        actions.end_wait(waiting.pk, by=reviewer, reason=SILENT)
+    with pytest.raises(BadDecision):
+        actions.end_wait(waiting.pk, by=lead, reason=" ")
+    actions.end_wait(waiting.pk, by=lead, reason=SILENT)
+    with pytest.raises(NothingToWaitFor):
+        actions.end_wait(waiting.pk, by=lead, reason=SILENT)
+    assert AuditEntry.objects.filter(action="end_wait").count() == 1
+
+
+def test_the_button_is_for_leads_and_ops(
+    waiting: Case,
+    reviewer: User,
+    lead: User,
+    operator: User,
+    client_of: Callable[[User], Client],
+) -> None:
+    page, form = waiting.get_absolute_url(), {"reason": SILENT}
+    address = f"{page}end-wait/"
+    for person, has_button in ((reviewer, False), (lead, True), (operator, True)):
+        shown = client_of(person).get(page).content.decode()
+        assert ("End the wait" in shown) == has_button
+    assert client_of(reviewer).post(address, form).status_code == 403
+    assert "Say why" in client_of(lead).post(address, follow=True).content.decode()
+    assert "waits no longer" in client_of(lead).post(address, form, follow=True).content.decode()
+    late = client_of(operator).post(address, form, follow=True).content.decode()
+    assert "does not wait" in late
+
+
+def test_a_lead_in_conflict_finds_nothing_there(
+    waiting: Case, lead: User, client_of: Callable[[User], Client]
+) -> None:
+    actions.declare_conflict(by=lead, match=waiting.match)
+    answer = client_of(lead).post(f"{waiting.get_absolute_url()}end-wait/", {"reason": SILENT})
+    assert answer.status_code == 404
