@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from fractions import Fraction
 from functools import wraps
@@ -20,10 +21,10 @@ from rest_framework.response import Response
 from rest_framework.utils.urls import remove_query_param, replace_query_param
 from rest_framework.views import APIView
 
-from adjudication import actions
+from adjudication import actions, drafts
 from adjudication.census import census, count_of
 from adjudication.desk import Desk
-from adjudication.forms import LONGEST_REASON, QueueFilter
+from adjudication.forms import ASK_AGAIN, LONGEST_REASON, QueueFilter
 from adjudication.models import BlindScore, Case, CaseQuerySet, Claim, Ruling
 from adjudication.queue import Row, listed, narrowed, rows_of
 from adjudication.refusals import BadDecision, Refused
@@ -66,11 +67,36 @@ def answers(view: Callable[..., Response]) -> Callable[..., Response]:
         except Case.DoesNotExist as missing:
             raise Http404 from missing
         except Refused as refusal:
-            return Response({"code": refusal.code, "detail": str(refusal)}, status=409)
+            said = {"code": refusal.code, "detail": str(refusal)}
+            return Response({**said, **({"draft": refusal.draft} if refusal.draft else {})}, 409)
         except BadDecision as bad:
             return Response({bad.field: [str(bad)]}, status=400)
 
     return answered
+
+
+REFUSAL = inline_serializer(
+    "CaseRefusal",
+    {
+        "code": serializers.CharField(help_text="for programs, such as ``case_changed``"),
+        "detail": serializers.CharField(help_text="for people"),
+        "draft": serializers.DictField(
+            child=serializers.CharField(),
+            required=False,
+            help_text="what you sent, kept as your draft of the case",
+        ),
+    },
+)
+
+
+@contextmanager
+def keeping(request: Request, case_id: int, fields: Mapping[str, str]) -> Iterator[None]:
+    """Keep what was written as a draft where an action refuses it, as the pages do."""
+    try:
+        yield
+    except Refused as refusal:
+        refusal.draft = actions.save_draft(case_id, drafts.legible(fields), by=request.user).fields
+        raise
 
 
 # The list
@@ -264,7 +290,10 @@ class ClaimSerializer(serializers.Serializer):
 
 
 class CaseNext(Cases, APIView):
-    """Claim the most urgent case that you may decide; 204 when none is left."""
+    """Claim the most urgent case that you may decide; 204 when none is left.
+
+    Whoever holds as many cases as one may hold at once gets the oldest of them back.
+    """
 
     @extend_schema(request=None, responses={201: ClaimSerializer, 204: None})
     @answers
@@ -276,7 +305,7 @@ class CaseNext(Cases, APIView):
 class CaseClaim(Cases, APIView):
     """Claim a case."""
 
-    @extend_schema(request=None, responses={201: ClaimSerializer})
+    @extend_schema(request=None, responses={201: ClaimSerializer, 409: REFUSAL})
     @answers
     def post(self, request: Request, case_id: int) -> Response:
         return _claimed(actions.claim_case(case_id, by=request.user), 201)
@@ -285,7 +314,7 @@ class CaseClaim(Cases, APIView):
 class CaseRenew(Cases, APIView):
     """Put the end of your lease off."""
 
-    @extend_schema(request=None, responses=ClaimSerializer)
+    @extend_schema(request=None, responses={200: ClaimSerializer, 409: REFUSAL})
     @answers
     def post(self, request: Request, case_id: int) -> Response:
         return _claimed(actions.renew(case_id, by=request.user), 200)
@@ -298,7 +327,7 @@ def _claimed(claim: Claim, status: int) -> Response:
 class CaseRelease(Cases, APIView):
     """Give your claim back."""
 
-    @extend_schema(request=None, responses={204: None})
+    @extend_schema(request=None, responses={204: None, 409: REFUSAL})
     @answers
     def post(self, request: Request, case_id: int) -> Response:
         actions.release(case_id, by=request.user)
@@ -312,12 +341,63 @@ class DeclineInput(serializers.Serializer):
 class CaseDecline(Cases, APIView):
     """Say no to a case for good."""
 
-    @extend_schema(request=DeclineInput, responses={204: None})
+    @extend_schema(request=DeclineInput, responses={204: None, 409: REFUSAL})
     @answers
     def post(self, request: Request, case_id: int) -> Response:
         given = _valid(DeclineInput, request)
         actions.decline(case_id, by=request.user, reason=given["reason"])
         return Response(status=204)
+
+
+class DraftInput(serializers.Serializer):
+    """Names and values as in the form of the page: criteria, ``opinion`` and ``reason`` before the
+    reveal; ``ruling`` (a kind, or ``adopt:`` and a seat), ``score``, ``points``,
+    ``public_reason`` and ``private_note`` after it."""
+
+    fields = serializers.DictField(
+        child=serializers.CharField(
+            max_length=drafts.LONGEST, allow_blank=True, trim_whitespace=False
+        )
+    )
+
+    def validate_fields(self, fields: dict[str, str]) -> dict[str, str]:
+        unknown = sorted(set(fields) - drafts.FIELDS)
+        if unknown:
+            raise serializers.ValidationError(f"There is no such field: {', '.join(unknown)}.")
+        return fields
+
+
+class DraftSerializer(serializers.Serializer):
+    fields = serializers.DictField(child=serializers.CharField())
+    saved_at = serializers.DateTimeField()
+
+
+class CaseDraft(Cases, APIView):
+    """Keep what you have typed so far in the place of what was kept before.
+
+    It is kept whether or not your claim still lives, for the page as for the API, until you
+    have committed or ruled. The case shows it as ``draft``.
+    """
+
+    @extend_schema(request=DraftInput, responses=DraftSerializer)
+    @answers
+    def put(self, request: Request, case_id: int) -> Response:
+        fields = _valid(DraftInput, request)["fields"]
+        return Response(DraftSerializer(actions.save_draft(case_id, fields, by=request.user)).data)
+
+
+class ReasonInput(serializers.Serializer):
+    reason = serializers.CharField(max_length=1_000)
+
+
+class CaseEndWait(Cases, APIView):
+    """Wait no longer for a panel that was asked again, as a lead or ops; the log has the reason."""
+
+    @extend_schema(request=ReasonInput, responses={200: OpenApiTypes.OBJECT, 409: REFUSAL})
+    @answers
+    def post(self, request: Request, case_id: int) -> Response:
+        actions.end_wait(case_id, by=request.user, **_valid(ReasonInput, request))
+        return Response(_shown(request, case_id))
 
 
 class TakeOverInput(serializers.Serializer):
@@ -336,22 +416,26 @@ class CommitInput(serializers.Serializer):
 class CaseCommit(Cases, APIView):
     """Commit your own score or opinion; the answer reveals the case."""
 
-    @extend_schema(request=CommitInput, responses={201: OpenApiTypes.OBJECT})
+    @extend_schema(request=CommitInput, responses={201: OpenApiTypes.OBJECT, 409: REFUSAL})
     @answers
     def post(self, request: Request, case_id: int) -> Response:
         given = _valid(CommitInput, request)
-        actions.commit_score(
-            case_id,
-            by=request.user,
-            levels=given.get("levels"),
-            opinion=given["opinion"],
-            reason=given["reason"],
-        )
+        with keeping(request, case_id, drafts.of_commit(given)):
+            actions.commit_score(
+                case_id,
+                by=request.user,
+                levels=given.get("levels"),
+                opinion=given["opinion"],
+                reason=given["reason"],
+            )
         return Response(_shown(request, case_id), status=201)
 
 
 class RuleInput(serializers.Serializer):
-    """A ruling. ``version`` is that of the case as you read it."""
+    """A ruling. ``version`` is that of the case as you read it.
+
+    ``escalate`` counts your own score as the first ruling and asks a second reviewer.
+    """
 
     version = serializers.IntegerField()
     kind = serializers.ChoiceField(Ruling.Kind.choices)
@@ -366,19 +450,21 @@ class RuleInput(serializers.Serializer):
 class CaseRule(Cases, APIView):
     """Rule on a case that you hold; with ``supersedes``, replace an earlier ruling."""
 
-    @extend_schema(request=RuleInput, responses={201: OpenApiTypes.OBJECT})
+    @extend_schema(request=RuleInput, responses={201: OpenApiTypes.OBJECT, 409: REFUSAL})
     @answers
     def post(self, request: Request, case_id: int) -> Response:
         given = _valid(RuleInput, request)
+        written = drafts.of_ruling(given)
         version, replaced = given.pop("version"), given.pop("supersedes")
         score = given.pop("score")
         decision = actions.Decision(**given, score=None if score is None else Fraction(score))
-        if replaced is None:
-            actions.rule(case_id, decision, by=request.user, version=version)
-        else:
-            if not Ruling.objects.filter(pk=replaced, case=case_id).exists():
-                raise Case.DoesNotExist
-            actions.correct_ruling(replaced, decision, by=request.user, version=version)
+        with keeping(request, case_id, written):
+            if replaced is None:
+                actions.rule(case_id, decision, by=request.user, version=version)
+            else:
+                if not Ruling.objects.filter(pk=replaced, case=case_id).exists():
+                    raise Case.DoesNotExist
+                actions.correct_ruling(replaced, decision, by=request.user, version=version)
         return Response(_shown(request, case_id), status=201)
 
 
@@ -393,10 +479,12 @@ class AskAgainInput(serializers.Serializer):
 class CaseAskAgain(Cases, APIView):
     """Have the panel asked again on a case that you hold, once; the case waits for it."""
 
-    @extend_schema(request=AskAgainInput, responses={202: OpenApiTypes.OBJECT})
+    @extend_schema(request=AskAgainInput, responses={202: OpenApiTypes.OBJECT, 409: REFUSAL})
     @answers
     def post(self, request: Request, case_id: int) -> Response:
-        asked = actions.ask_again(case_id, by=request.user, **_valid(AskAgainInput, request))
+        given = _valid(AskAgainInput, request)
+        with keeping(request, case_id, drafts.of_ruling({**given, "kind": ASK_AGAIN})):
+            asked = actions.ask_again(case_id, by=request.user, **given)
         tasks.ring(asked.case.bundle_id)
         return Response(_shown(request, case_id), status=202)
 
@@ -404,7 +492,7 @@ class CaseAskAgain(Cases, APIView):
 class CaseTakeOver(Cases, APIView):
     """Take another reviewer's slot, as a lead."""
 
-    @extend_schema(request=TakeOverInput, responses={201: ClaimSerializer})
+    @extend_schema(request=TakeOverInput, responses={201: ClaimSerializer, 409: REFUSAL})
     @answers
     def post(self, request: Request, case_id: int) -> Response:
         given = _valid(TakeOverInput, request)

@@ -15,7 +15,7 @@ from typing import Any
 
 from adjudication.blindness import Scrubber, blindfold, scrubber_of, shuffled
 from adjudication.evidence import Evidence, Spot
-from adjudication.models import AskAgain, BlindScore, Case, Claim, Ruling
+from adjudication.models import AskAgain, BlindScore, Case, Claim, Draft, Ruling
 from adjudication.panels import Panel, panel_from, panel_of, policy_of
 from adjudication.scale import LevelRow, Scale, level_row, scale_of
 from adjudication.words import FINDING_RULES, question
@@ -136,6 +136,12 @@ class Desk:
     def holders(self) -> list[Claim]:
         """Who holds a slot now; needs `CaseQuerySet.for_list`."""
         return [claim for claim in self.case.open_claims if claim.is_live(self.at)]
+
+    @property
+    def draft(self) -> dict[str, Any]:
+        """What this person has typed so far: names and values of the form."""
+        draft = Draft.objects.filter(case=self.case, reviewer=self.user).first()
+        return draft.fields if draft else {}
 
     # How much is revealed
 
@@ -338,6 +344,7 @@ class Desk:
             "phase": self.phase.value,
             "is_revealed": self.is_revealed,
             "seats": [self._seat_json(seat) for seat in self.seats],
+            "draft": self.draft,
         }
         if self.finding is not None:
             shown["finding"] = {

@@ -5,6 +5,7 @@ Pages answer with 409 and show what was written; the API answers with 409 and th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 
@@ -16,6 +17,7 @@ class Refused(Exception):
 
     def __init__(self, sentence: str = "") -> None:
         super().__init__(sentence or self.sentence)
+        self.draft: Mapping[str, str] = {}  # what was written, where it has been kept
 
 
 class AlreadyClaimed(Refused):

@@ -137,6 +137,8 @@ def decline(case_id: int, *, by: User, reason: str = "") -> None:
 
 def save_draft(case_id: int, fields: Mapping[str, object], *, by: User) -> Draft:
     """Keep what a reviewer has typed so far, whether or not the claim still lives."""
+    if not by.is_reviewer:
+        raise PermissionDenied
     case = Case.objects.visible_to(by).get(pk=case_id)
     draft, _ = Draft.objects.update_or_create(
         case=case, reviewer=by, defaults={"fields": dict(fields)}

@@ -18,6 +18,7 @@ from django.views.decorators.http import require_GET, require_POST
 from adjudication import actions
 from adjudication.choices import Choice, preview_of, rulings_on, with_previews
 from adjudication.desk import Desk, Phase
+from adjudication.drafts import legible
 from adjudication.evidence import Tab
 from adjudication.forms import (
     ASK_AGAIN,
@@ -29,18 +30,16 @@ from adjudication.forms import (
     TakeOverForm,
     decision_of,
 )
-from adjudication.models import Case, Draft, Ruling
+from adjudication.models import Case, Ruling
 from adjudication.queue import clock_of
 from adjudication.refusals import AlreadyCommitted, BadDecision, NotBlindYet, Refused
 from adjudication.visitors import leads_only, officials_only, reviewers_only
 from bouts.evidence import BadPlace, Place, parse_place
 from bouts.htmx import confirm_kept, render_page, wants_part
-from bouts.models import User
 from judging import actions as judging
 from judging import tasks
 from judging.scoring.exact import score_text
 
-LONGEST_DRAFT = 20_000  # characters of one field
 PAGE = "adjudication/case_detail.html"
 
 
@@ -102,15 +101,8 @@ NOT_WRITTEN = {"csrfmiddlewaretoken", "version", "next", "claim"}
 
 
 def _typed(request: HttpRequest) -> dict[str, str]:
-    """Return what somebody typed and chose, cut to a length that no honest form exceeds.
-
-    NUL characters, which no keyboard types and PostgreSQL cannot store, are shown as ␀.
-    """
-    return {
-        name: value[:LONGEST_DRAFT].replace("\0", "␀")
-        for name, value in request.POST.items()
-        if name not in NOT_WRITTEN
-    }
+    """Return what somebody typed and chose."""
+    return legible({name: value for name, value in request.POST.items() if name not in NOT_WRITTEN})
 
 
 # The page
@@ -155,7 +147,7 @@ def _show(
         context |= _evidence(request, desk)
     if partial != "evidence" or not wants_part(request):
         if desk.phase is Phase.SCORE:
-            context["form"] = form or _blind_form(desk, initial=_draft(case, request.user))
+            context["form"] = form or _blind_form(desk, initial=desk.draft)
         elif desk.phase is Phase.RULE or correcting is not None:
             context |= _ruling(request, desk, form, correcting)
         if desk.is_match_revealed and desk.outcome is not None:
@@ -224,11 +216,6 @@ def _place(request: HttpRequest) -> Place | None:
         return None
 
 
-def _draft(case: Case, user: User) -> dict[str, Any]:
-    draft = Draft.objects.filter(case=case, reviewer=user).first()
-    return draft.fields if draft else {}
-
-
 def _blind_form(desk: Desk, **options: Any) -> LevelsForm | OpinionForm:
     if desk.case.is_on_finding:
         return OpinionForm(**options)
@@ -251,7 +238,7 @@ def _ruling(
     """Return the form of a ruling, its choices, and what the chosen one would do."""
     choices = _choices(desk, is_correction=correcting is not None)
     names = [(choice.value, choice.label) for choice in choices]
-    draft = {**_draft(desk.case, request.user), "version": desk.case.version}
+    draft = {**desk.draft, "version": desk.case.version}
     shown = form or RulingForm(names, initial=draft)
     filled = form or RulingForm(names, data=draft)
     return {

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -8,9 +9,10 @@ import pytest
 from django.test import Client
 
 from adjudication import actions
-from adjudication.models import BlindScore, Case, Ruling
+from adjudication.models import BlindScore, Case, Draft, Ruling
 from bouts.actions.people import create_token
 from bouts.models import User
+from tests.adjudication.conftest import lapse
 from tests.adjudication.making import AGREEING, GOOD_LEVELS, case_of, finding, make_match
 
 CASES = "/api/cases/"
@@ -152,6 +154,115 @@ def test_a_finding_is_judged_by_opinion(mine: Client, reviewer: User) -> None:
     assert shown["finding"]["trigger"] == "output_spoofing"
     ruling = {"version": shown["version"], "kind": "confirm", "public_reason": BECAUSE}
     assert post(mine, f"{CASES}{case.pk}/rule/", ruling).json()["state"] == "decided"
+
+
+def put(client: Client, path: str, data: Any) -> Any:
+    return client.put(path, data=data, content_type="application/json")
+
+
+def test_a_draft_is_one_for_page_and_api(case: Case, mine: Client) -> None:
+    post(mine, f"{CASES}{case.pk}/claim/")
+    typed = {"reason": "The lock came late,\n", "search": "4"}
+    saved = put(mine, f"{CASES}{case.pk}/draft/", {"fields": typed})
+    assert (saved.status_code, saved.json()["fields"]) == (200, typed)
+    assert mine.get(f"{CASES}{case.pk}/").json()["draft"] == typed
+    assert "The lock came late," in mine.get(case.get_absolute_url()).content.decode()
+    mine.post(f"{case.get_absolute_url()}draft/", {"reason": "The lock came late, but"})
+    assert mine.get(f"{CASES}{case.pk}/").json()["draft"] == {"reason": "The lock came late, but"}
+
+
+def test_a_draft_outlives_the_claim_and_is_nobody_elses(
+    case: Case, mine: Client, second: User, client_of: Callable[[User], Client]
+) -> None:
+    put(mine, f"{CASES}{case.pk}/draft/", {"fields": {"reason": "Not held, and kept."}})
+    assert mine.get(f"{CASES}{case.pk}/").json()["draft"] == {"reason": "Not held, and kept."}
+    assert client_of(second).get(f"{CASES}{case.pk}/").json()["draft"] == {}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {},
+        {"fields": "x"},
+        {"fields": {"charm": "5"}},
+        {"fields": {"reason": "x" * 20_001}},
+        {"fields": {"reason": "\0"}},
+        {"fields": {"reason": ["x"]}},
+    ],
+)
+def test_a_draft_that_no_form_could_have_is_400(case: Case, mine: Client, data: Any) -> None:
+    answer = put(mine, f"{CASES}{case.pk}/draft/", data)
+    assert answer.status_code == 400
+    assert "fields" in answer.json()
+    assert not Draft.objects.exists()
+
+
+def test_only_reviewers_who_may_know_of_the_case_keep_drafts(
+    case: Case, reviewer: User, mine: Client, operator: User, client_of: Callable[[User], Client]
+) -> None:
+    draft = {"fields": {"reason": "So."}}
+    assert put(client_of(operator), f"{CASES}{case.pk}/draft/", draft).status_code == 403
+    actions.declare_conflict(by=reviewer, match=case.match)
+    assert put(mine, f"{CASES}{case.pk}/draft/", draft).status_code == 404
+
+
+def test_what_a_refused_ruling_said_is_kept_and_handed_back(case: Case, mine: Client) -> None:
+    post(mine, f"{CASES}{case.pk}/claim/")
+    post(mine, f"{CASES}{case.pk}/commit/", {"levels": GOOD_LEVELS, "reason": "So."})
+    stale = {
+        "version": case.version - 1,
+        "kind": "adopt",
+        "seat": "openai",
+        "public_reason": BECAUSE,
+        "private_note": "Between us.",
+    }
+    answer = post(mine, f"{CASES}{case.pk}/rule/", stale)
+    assert (answer.status_code, answer.json()["code"]) == (409, "case_changed")
+    written = {
+        "ruling": "adopt:openai",
+        "public_reason": BECAUSE,
+        "private_note": "Between us.",
+    }
+    assert answer.json()["draft"] == written
+    assert mine.get(f"{CASES}{case.pk}/").json()["draft"] == written
+    page = mine.get(case.get_absolute_url()).content.decode()
+    assert re.search(r'value="adopt:openai"[^>]* checked', page)
+    assert "Between us." in page
+
+
+def test_what_was_committed_on_a_lapsed_claim_is_kept(case: Case, mine: Client) -> None:
+    post(mine, f"{CASES}{case.pk}/claim/")
+    lapse(case.claims.get())
+    own = {"levels": GOOD_LEVELS, "reason": "A clean second idea."}
+    answer = post(mine, f"{CASES}{case.pk}/commit/", own)
+    assert (answer.status_code, answer.json()["code"]) == (409, "claim_lapsed")
+    kept = {**dict.fromkeys(GOOD_LEVELS, "4"), "reason": "A clean second idea."}
+    assert Draft.objects.get().fields == answer.json()["draft"] == kept
+    assert not BlindScore.objects.exists()
+
+
+def test_escalating_puts_the_case_before_a_second_reviewer(
+    case: Case, mine: Client, second: User, client_of: Callable[[User], Client]
+) -> None:
+    post(mine, f"{CASES}{case.pk}/claim/")
+    post(mine, f"{CASES}{case.pk}/commit/", {"levels": GOOD_LEVELS, "reason": "So."})
+    escalated = {"version": case.version, "kind": "escalate", "public_reason": BECAUSE}
+    shown = post(mine, f"{CASES}{case.pk}/rule/", escalated).json()
+    assert (shown["state"], shown["phase"]) == ("awaiting_second", "wait")
+    other = client_of(second)
+    assert post(other, f"{CASES}next/").json()["case"] == case.pk
+    blind = other.get(f"{CASES}{case.pk}/").json()
+    assert (blind["phase"], blind["rulings"], blind["draft"]) == ("score", [], {})
+
+
+def test_nobody_waits_for_a_panel_that_was_not_asked(
+    case: Case, mine: Client, lead: User, client_of: Callable[[User], Client]
+) -> None:
+    ended = {"reason": "The vendor is down."}
+    assert post(mine, f"{CASES}{case.pk}/end-wait/", ended).status_code == 403
+    answer = post(client_of(lead), f"{CASES}{case.pk}/end-wait/", ended)
+    assert (answer.status_code, answer.json()["code"]) == (409, "nothing_to_wait_for")
+    assert post(client_of(lead), f"{CASES}{case.pk}/end-wait/", {}).status_code == 400
 
 
 def test_releasing_declining_and_taking_over(
