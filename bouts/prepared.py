@@ -3,6 +3,8 @@
 For the few paths on which everybody waits: there Django takes longer to build a query than
 PostgreSQL to run it, and PostgreSQL longer to plan a large one. The SQL still comes from the
 query sets that the rest of the product uses, so that a rule stands in one place.
+
+A pooler between us and the server must keep prepared statements, as PgBouncer does from 1.21 on.
 """
 
 from __future__ import annotations
