@@ -416,6 +416,25 @@ def test_the_reveal_sets_ones_own_levels_beside_those_of_the_seats(
         assert (sorted(said), own) == (["1", "3", "5"], "4")
 
 
+def test_the_first_tab_that_holds_something_is_open(reviewer: User, client_of) -> None:
+    page = text_of(client_of(reviewer).get(address(case_of(make_match(events=())))))
+    assert re.search(r'aria-current="page">Diff ', page)
+    assert 'aria-label="Diff of refunds/store.py"' in page
+
+
+def test_a_lead_may_take_over_a_slot_also_where_another_is_free(
+    reviewer: User, lead: User, client_of
+) -> None:
+    case = case_of(make_match(stakes="high"))
+    claim = actions.claim_case(case.pk, by=reviewer)
+    client = client_of(lead)
+    page = text_of(client.get(address(case)))
+    assert "rosa holds a slot of this case" in page
+    assert 'data-key="c"' in page
+    client.post(address(case, "take-over/"), {"claim": claim.pk, "reason": "Away today."})
+    assert [live.reviewer for live in case.claims.live()] == [lead]
+
+
 # Another question about the same match stays blind
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import html
 import re
 from datetime import timedelta
 
@@ -57,6 +58,22 @@ def test_ops_read_the_queue_and_claim_nothing(case: Case, operator: User, client
 def test_only_leads_see_the_spread(case: Case, reviewer: User, lead: User, client_of) -> None:
     assert "32.00" not in client_of(reviewer).get(QUEUE).content.decode()
     assert "32.00" in client_of(lead).get(QUEUE).content.decode()
+
+
+def test_each_count_at_the_head_leads_to_as_many_cases(case: Case, lead: User, client_of) -> None:
+    make_match("m-2", votes=CHAINED)
+    make_match("m-3", votes=CHAINED)
+    Case.objects.filter(match__slug="m-3").update(opened_at=timezone.now() - timedelta(hours=50))
+    client = client_of(lead)
+    page = html.unescape(client.get(QUEUE).content.decode())
+    counts = re.findall(r'<dt class="label">([^<]+)</dt><dd><a href="(\?[^"]+)">(\d+)<', page)
+    assert {label: int(count) for label, _, count in counts} == {
+        "Over limit": 1, "Past target": 0, "Blocking": 1, "Advisory": 2, "Yours": 0,
+    }  # fmt: skip
+    for label, query, count in counts:
+        found = client.get(f"{QUEUE}{query}")
+        assert len(listed_names(found.content.decode())) == int(count), label
+        assert f'<a href="{query}" aria-current="page">' in html.unescape(found.content.decode())
 
 
 def test_htmx_gets_the_list_alone(case: Case, reviewer: User, client_of) -> None:
