@@ -70,17 +70,22 @@ def test_nothing_is_settled_while_a_seat_is_still_to_be_asked() -> None:
     assert (opinion.score, opinion.reason) == (None, Reason.HELD)
     assert opinion.detail["flagged"] is False
     assert opinion.rationale == "One seat waits to be asked. The budget is spent."
+    assert opinion.detail["rule"] == opinion.rationale == f"{opinion.why}."
 
 
 @pytest.mark.parametrize(
-    ("ruled", "score"),
-    [(None, 66), (Fraction(80), 80), (Fraction(0), 0)],
+    ("ruled", "score", "why"),
+    [
+        (None, 66, "A reviewer upheld the number of the rule"),
+        (Fraction(80), 80, "A reviewer ruled"),
+        (Fraction(0), 0, "A reviewer ruled"),
+    ],
 )
 def test_a_ruling_replaces_the_score_and_the_panel_stays_beside_it(
-    ruled: Fraction | None, score: int
+    ruled: Fraction | None, score: int, why: str
 ) -> None:
     opinion = StrategyJudge().judge(votes(60, 76, 92), StrategyRuling(ruled, "Read."), CURRENT)
-    assert (opinion.score, opinion.source) == (score, "ruling")
+    assert (opinion.score, opinion.source, opinion.why) == (score, "ruling", why)
     assert (opinion.detail["panel_score"], opinion.detail["branch"]) == ("66.00", "disagree")
     assert opinion.detail["flagged"] is False
     assert opinion.detail["ruling"] == {"score": f"{score}.00", "reason": "Read."}

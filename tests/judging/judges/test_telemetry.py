@@ -201,6 +201,23 @@ def test_recovery_of_whoever_never_tested_is_zero_whatever_was_uploaded() -> Non
     assert opinion.why == "No test was ever run: unverified"
 
 
+def test_a_level_is_told_with_its_points() -> None:
+    opinion = process(
+        None, {"judge": "process", "model": "m", "levels": {**LEVELS, "verification": 5}}
+    )
+    points = {name: one["score"] for name, one in opinion.detail["criteria"].items()}
+    assert points == {**dict.fromkeys(LEVELS, "50.00"), "verification": "100.00"}
+
+
+def test_metrics_are_told_to_four_places_and_whole_seconds_as_they_are() -> None:
+    """Of three changes one is verified; the failure at 30 s is answered 10 s later."""
+    events = [start(), run(1, "T"), edit(2, "a"), run(3, "T!"), edit(4, "b"), edit(5, "b")]
+    metrics = process(events=events).detail["metrics"]
+    assert repr(metrics["pivot_latency_s"]["value"]) == "10"
+    assert metrics["verification_density"]["value"] == 0.3333
+    assert metrics["verification_density"]["score"] == "53.33"  # 80 × ⅓ ÷ ½
+
+
 def test_criteria_without_a_model_say_so() -> None:
     criteria = process(events=CANONICAL).detail["criteria"]
     assert {one["reason"] for one in criteria.values()} == {"not evaluated: no model"}

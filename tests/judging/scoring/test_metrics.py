@@ -342,6 +342,15 @@ def counted(seq: int, passed: int, failed: int) -> Event:
     return Event(seq, EventKind.TEST, 10.0 * seq, passed=passed, failed=failed)
 
 
+def test_passes_that_the_failing_run_itself_does_not_name_answer_nothing() -> None:
+    failing = run(3, "T!", passed=4, failed=1)
+    found = metric("pivot_latency_s", [run(1, "T"), edit(2), failing])
+    assert (found.score, found.reason) == (0, Reason.UNANSWERED)
+    later = run(4, "", passed=5, failed=0)
+    found = metric("pivot_latency_s", [run(1, "T"), edit(2), failing, later])
+    assert (found.score, found.reason) == (None, Reason.TESTS_UNREADABLE)
+
+
 def test_unreadable_tests_are_no_proof_that_nothing_went_wrong() -> None:
     events = [start(0), edit(1, "a", "0", "1"), edit(2, "a", "1", "0"), unread(3), submit(4, 60)]
     metrics = analysed(events).metrics

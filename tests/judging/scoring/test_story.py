@@ -190,6 +190,10 @@ def test_a_turn_is_worth_what_became_of_the_pass_rate(
     assert turn.worth == worth
 
 
+def test_commits_and_stashes_are_checkpoints() -> None:
+    assert story_of(start(), Event(1, EventKind.CHECKPOINT, 5), edit(2)).checkpoints == (1,)
+
+
 def test_a_turn_needs_a_change_between() -> None:
     assert story_of(run(1, "T!"), run(2, "T")).turns == ()
 
