@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from bouts.rules import Suite
+from judging.judges.objective import passes
 from judging.rubrics import title_of
 from judging.scoring.policy import CURRENT, WEIGHED
 from judging.showing import words
@@ -240,17 +241,13 @@ def tests(sides: Sequence[Side]) -> list[TestLine] | None:
     for test_id in dict.fromkeys(name for one in known for name in one):
         if any(test_id not in one for one in known):
             continue
-        passed = tuple(None if one is None else _passed(one[test_id]) for one in shown)
+        passed = tuple(None if one is None else passes(one[test_id]) for one in shown)
         if len({one for one in passed if one is not None}) < FEWEST:
             continue
         test = next(one[test_id] for one in known)
         tabs = tuple(side.sight.pages.tab("test_list") for side in sides)
         lines.append(TestLine(test_id, test["suite"], test["severity"], passed, tabs))
     return sorted(lines, key=lambda line: (not line.is_of_one, line.suite, line.id))
-
-
-def _passed(test: Mapping[str, Any]) -> bool:
-    return bool(test["outcomes"]) and all(outcome == "passed" for outcome in test["outcomes"])
 
 
 def hides_tests(sides: Sequence[Side]) -> bool:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from bouts.bundles.manifest import TestEntry
 from bouts.formats.types import Crash, FileChange, Kind, Outcome, Sample, ScanFinding, TestResult
@@ -64,6 +65,12 @@ class TestRecord:
             "tampered": self.tampered,
             "flaky": self.flaky,
         }
+
+
+def passes(test: Mapping[str, Any]) -> bool:
+    """Whether a test, as JSON, passed wherever it counts; one whose file was changed never did."""
+    counted = [outcome for outcome in test["outcomes"] if outcome not in UNCOUNTED]
+    return bool(counted) and not test["tampered"] and set(counted) == {"passed"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET
 from bouts.evidence import TestPlace
 from bouts.formats.types import Kind
 from bouts.rules import Severity, Suite
-from judging.judges.objective import UNCOUNTED
+from judging.judges.objective import UNCOUNTED, passes
 from judging.showing.addresses import Addresses
 from judging.showing.inert import on_one_line
 from judging.showing.judges import objective_card
@@ -44,7 +44,7 @@ def test_list(request: HttpRequest, sight: Sight) -> HttpResponse:
             for test in page
         ],
         "test_page": page,
-        "failing": sum(not _passes(test) for test in every),
+        "failing": sum(not passes(test) for test in every),
         "count": len(every),
         "choices": [(name, name == show, len(found)) for name, found in choices.items() if found],
         "is_chosen": show in CHOICES,
@@ -60,21 +60,15 @@ def test_list(request: HttpRequest, sight: Sight) -> HttpResponse:
     return tab_page(request, sight, "test_list", context)
 
 
-def _passes(test: Mapping[str, Any]) -> bool:
-    return not test["tampered"] and all(
-        outcome == "passed" or outcome in UNCOUNTED for outcome in test["outcomes"]
-    )
-
-
 CHOICES: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
-    "failing": lambda test: not _passes(test),
+    "failing": lambda test: not passes(test),
     "flaky": lambda test: test["flaky"] or len({*test["outcomes"]} - UNCOUNTED) > 1,
     **{name: lambda test, name=name: test["severity"] == name for name in GRAVITY},
 }
 
 
 def _failures_first(test: Mapping[str, Any]) -> tuple[bool, int, str]:
-    return _passes(test), GRAVITY.get(test["severity"], len(GRAVITY)), test["id"]
+    return passes(test), GRAVITY.get(test["severity"], len(GRAVITY)), test["id"]
 
 
 def _runs(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
@@ -102,6 +96,6 @@ def _row(
     return {
         **test,
         "name": on_one_line(test["id"]),
-        "passes": _passes(test),
+        "passes": passes(test),
         "address": None if at is None else addresses.place(digests[at], place),
     }

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
+from judging.judges.objective import passes
 from tests import matches
 from tests.bouts.formats.reading import FIXTURES
 
@@ -194,6 +195,24 @@ def test_of_a_test_that_one_run_has_twice_the_first_attempt_counts(tmp_path: Pat
     again = {"b.xml": matches.junit({ONCE: True})}
     judged = objective(tmp_path, more=again, static=[{ONCE: False}], hidden=[])
     assert (outcomes(judged), judged["raw"]) == ({ONCE: ["failed"]}, "0.00")
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "tampered", "passed"),
+    [
+        (["passed", "passed"], False, True),
+        (["uncounted", "passed", "unreadable"], False, True),
+        (["passed", "failed"], False, False),
+        (["passed", "skipped"], False, False),
+        (["passed", "missing"], False, False),
+        (["passed"], True, False),
+        (["unreadable"], False, False),
+    ],
+)
+def test_a_test_passes_that_passed_wherever_it_counts(
+    outcomes: list[str], tampered: bool, passed: bool
+) -> None:
+    assert passes({"outcomes": outcomes, "tampered": tampered}) is passed
 
 
 def touching(path: str, status: str = "") -> str:
