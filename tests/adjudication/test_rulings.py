@@ -9,8 +9,9 @@ from django.utils import timezone
 
 from adjudication import actions
 from adjudication.actions import Decision
+from adjudication.actions.rulings import score_by
 from adjudication.models import BlindScore, Case, Claim, Draft, Ruling
-from adjudication.panels import panel_of
+from adjudication.panels import Panel, panel_of
 from adjudication.refusals import (
     AlreadyCommitted,
     AlreadyCorrected,
@@ -26,6 +27,7 @@ from adjudication.refusals import (
 from bouts.models import AuditEntry, Bundle, Challenge, User
 from judging.actions import preview
 from judging.models import Finding, Scorecard, Verdict
+from judging.scoring.panel import settle
 from judging.scoring.policy import CURRENT
 from tests.adjudication.conftest import lapse
 from tests.adjudication.making import AGREEING, GOOD_LEVELS, case_of, finding, make_match, upload
@@ -134,6 +136,16 @@ def test_each_ruling_gives_its_score_and_makes_the_match_final(
     assert (before.status, after.status) == ("provisional", "final")
     assert case.state == Case.State.DECIDED
     assert after.reason == BECAUSE
+
+
+def test_averaging_takes_nothing_off_and_needs_two_votes() -> None:
+    """50 and 66 lie further than 15 apart: 58, less 10 by the rule."""
+    split = Panel((), settle({"anthropic": Fraction(50), "openai": Fraction(66)}, CURRENT))
+    assert score_by(split, Decision("average", "Both have a point."), None) == 58
+    assert score_by(split, Decision("uphold", "The rule is right."), None) == 48
+    single = Panel((), settle({"anthropic": Fraction(88), "openai": None}, CURRENT))
+    with pytest.raises(BadDecision, match="not two votes"):
+        score_by(single, Decision("average", "It is what it is."), None)
 
 
 def test_upholding_signs_the_number_and_changes_no_total(case: Case, reviewer: User) -> None:
