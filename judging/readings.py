@@ -14,8 +14,10 @@ from judging.judges.base import Dossier, JsonDict, anchor
 from judging.judges.strategy import SCORED, SeatAnswer
 from judging.judges.telemetry import analysed
 from judging.models import ModelCall, Verdict
-from judging.panel.answers import Answer, Attempt, Form, Outcome, Settled, Wire, settle
+from judging.panel.answers import Attempt, Outcome, Settled, settle
+from judging.panel.forms import Answer, Form
 from judging.panel.scan import remarks
+from judging.panel.wires import Wire
 from judging.scoring.halves import rubric_score
 from judging.scoring.policy import CURRENT, Policy
 

@@ -26,11 +26,11 @@ from bouts.rules import Seat as SeatName
 from judging.differing import plain, unequal
 from judging.models import ModelCall
 from judging.panel import prompts
-from judging.panel.answers import Wire
 from judging.panel.exchange import written_by
 from judging.panel.items import EvidenceBundle
 from judging.panel.prompts import Prompt
 from judging.panel.seats import BASE_URLS, Seat
+from judging.panel.wires import Wire
 from judging.rubrics import sheet
 
 Unequal = tuple[str, Any, Any]  # field, stored, made again

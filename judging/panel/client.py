@@ -11,24 +11,12 @@ from decimal import Decimal
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from judging.panel.answers import (
-    TIMEOUT,
-    Answer,
-    Attempt,
-    Form,
-    Invalid,
-    Outcome,
-    Refusal,
-    Settled,
-    Usage,
-    Wire,
-    read_answer,
-    read_usage,
-    settle,
-)
+from judging.panel.answers import TIMEOUT, Attempt, Outcome, Refusal, Settled, read_answer, settle
 from judging.panel.exchange import Exchange, TooLong, written_by
+from judging.panel.forms import Answer, Form, Invalid
 from judging.panel.prompts import Prompt
 from judging.panel.seats import Seat
+from judging.panel.wires import Usage, Wire, read_usage
 
 MILLION = Decimal(1_000_000)
 

@@ -10,7 +10,8 @@ from importlib.metadata import version
 
 import orjson
 
-from judging.panel.answers import JsonDict, Wire
+from judging.panel.forms import JsonDict
+from judging.panel.wires import Wire
 
 # Where a prompt stands in a request: all else in it are parameters.
 _PROMPT_FIELDS = frozenset({"system", "messages", "contents", "systemInstruction"})

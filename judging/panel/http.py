@@ -26,10 +26,11 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
-from judging.panel.answers import TOOL, Wire, schema_of
 from judging.panel.exchange import Exchange, TooLong
+from judging.panel.forms import TOOL, schema_of
 from judging.panel.prompts import Prompt
 from judging.panel.seats import Seat
+from judging.panel.wires import Wire
 
 LARGEST_RESPONSE = 10_000_000  # bytes; an answer has some thousands
 

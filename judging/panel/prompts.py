@@ -11,7 +11,7 @@ from pathlib import Path
 from string import Template
 
 from bouts.rules import Judge
-from judging.panel.answers import TOOL, Form, JsonDict
+from judging.panel.forms import TOOL, Form, JsonDict
 from judging.panel.items import EvidenceBundle, Section
 from judging.rubrics import Criterion, Question, Questions, Rubric
 

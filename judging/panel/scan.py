@@ -17,8 +17,8 @@ from bouts.hidden_words import spelled_out, tells
 from bouts.rules import Seat, Suite
 from judging.judges.base import Dossier, JsonDict
 from judging.judges.objective import tests_of
-from judging.panel.answers import Answer
 from judging.panel.cleaning import Cleaner
+from judging.panel.forms import Answer
 from judging.scoring.telemetry import Telemetry
 
 LONGEST_QUOTE = 300

@@ -10,7 +10,7 @@ from typing import Any
 
 from bouts.rules import Seat as SeatName
 from judging.houses import HOUSES
-from judging.panel.answers import Wire
+from judging.panel.wires import Wire
 
 # Where the vendors' own servers are.
 BASE_URLS: Mapping[Wire, str] = {

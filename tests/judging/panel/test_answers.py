@@ -12,22 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bouts.rules import CRITERIA, Confidence, Judge
-from judging.panel.answers import (
-    MOST_FAULTS,
-    Answer,
-    Attempt,
-    Form,
-    Invalid,
-    Outcome,
-    Refusal,
-    Usage,
-    Wire,
-    read_answer,
-    read_model,
-    read_usage,
-    schema_of,
-    settle,
-)
+from judging.panel.answers import Attempt, Outcome, Refusal, read_answer, settle
+from judging.panel.forms import MOST_FAULTS, Answer, Form, Invalid, schema_of
+from judging.panel.wires import Usage, Wire, read_model, read_usage
 
 PROCESS = Form(
     Judge.PROCESS, CRITERIA[Judge.PROCESS], {}, {"E1": "change", "E2": "event", "E3": "test"}

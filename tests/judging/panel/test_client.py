@@ -14,10 +14,11 @@ import pytest
 
 from bouts.rules import Judge
 from bouts.rules import Seat as SeatName
-from judging.panel.answers import Outcome, Usage, Wire
+from judging.panel.answers import Outcome
 from judging.panel.client import Call, Clock, Patience, ask, replay
 from judging.panel.http import exchange
 from judging.panel.seats import Price, Seat
+from judging.panel.wires import Usage, Wire
 from tests.judging.panel.making import ASKED, prompt
 from tests.vendors import replies
 from tests.vendors.replies import Reply

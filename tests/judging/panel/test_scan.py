@@ -10,7 +10,7 @@ from bouts.bundles.manifest import BuildEntry
 from bouts.formats.types import Outcome, TestResult
 from bouts.rules import Confidence
 from judging.judges.base import Dossier
-from judging.panel.answers import Answer, Grade, Proposal
+from judging.panel.forms import Answer, Grade, Proposal
 from judging.panel.scan import Remark, RemarkKind, remarks
 from tests.judging.panel.making import EVENTS, dossier, telemetry
 

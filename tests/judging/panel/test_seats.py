@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from judging.panel.answers import Wire
 from judging.panel.seats import BadSeats, Panel, Price, panel_of, price_of, vendor_of
+from judging.panel.wires import Wire
 
 MODELS = {
     "anthropic": "claude-sonnet-4-6",
