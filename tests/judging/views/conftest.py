@@ -60,7 +60,8 @@ def at_most() -> Callable[[int], AbstractContextManager[None]]:
     def counted(most: int) -> Iterator[None]:
         with CaptureQueriesContext(connection) as queries:
             yield
-        told = "\n".join(query["sql"][:200] for query in queries)
+        # Of a prepared statement the log has no text.
+        told = "\n".join(str(query["sql"])[:200] for query in queries)
         assert len(queries) <= most, f"{len(queries)} queries:\n{told}"
 
     return counted
