@@ -20,9 +20,9 @@ from bouts import blobs, chunks
 from bouts.bundles.errors import Fault, Refused
 from bouts.bundles.hidden import HiddenTests, is_hidden
 from bouts.bundles.loading import MATCH, LoadedBundle, LoadedChallenge
-from bouts.bundles.manifest import ArtifactEntry
+from bouts.bundles.manifest import AgentEntry, ArtifactEntry, MatchFile
 from bouts.bundles.reading import Reading, State, readings, refuse_dangling
-from bouts.copying import Spool, next_keys
+from bouts.copying import Spool, insert, next_keys
 from bouts.formats.types import Kind, Outcome
 from bouts.formats.types import TestResult as Result
 from bouts.models import (
@@ -122,19 +122,20 @@ def store_bundle(
     """
     sent_at = sent_at or timezone.now()
     with transaction.atomic():
-        match, version = _match(loaded, is_sample=is_sample)
+        match, version = _match(loaded, is_sample=is_sample, sent_at=sent_at)
         is_overtaken = match.last_sent_at is not None and sent_at < match.last_sent_at
-        if not is_overtaken:
+        if not is_overtaken and match.last_sent_at != sent_at:
             Match.objects.filter(pk=match.pk).update(last_sent_at=sent_at)
-        live = match.bundles.filter(is_live=True).first()
+        earlier = list(match.bundles.defer("manifest"))
+        live = next((bundle for bundle in earlier if bundle.is_live), None)
         if live and live.digest == loaded.digest:
             return Stored(live, is_new=False)
-        if not is_overtaken:
+        if live and not is_overtaken:
             match.bundles.filter(is_live=True).update(is_live=False)
         manifest = loaded.manifest
         bundle = Bundle(
             match=match,
-            number=match.bundles.count() + 1,
+            number=len(earlier) + 1,
             is_live=not is_overtaken,
             digest=loaded.digest,
             manifest=loaded.document,
@@ -157,39 +158,56 @@ def store_bundle(
     return Stored(bundle, is_new=True)
 
 
-def _match(loaded: LoadedBundle, *, is_sample: bool) -> tuple[Match, ChallengeVersion]:
+def _match(
+    loaded: LoadedBundle, *, is_sample: bool, sent_at: datetime
+) -> tuple[Match, ChallengeVersion]:
     """Find or make the match and lock it; every fault of identity is told at once."""
-    manifest, entry = loaded.manifest, loaded.manifest.agent
+    manifest = loaded.manifest
     version = (
         ChallengeVersion.objects.select_related("challenge")
         .filter(challenge__slug=manifest.challenge, is_live=True)
         .first()
     )
-    team = Team.objects.filter(slug=entry.team).first()
-    if version is None or team is None:
+    agent = _agent(manifest.agent)
+    if version is None or agent is None:
         # The caller has held the manifest against what is known; this is a race lost.
         raise Refused([Fault(MATCH, "challenge", manifest.challenge, "A known challenge and team")])
     _refuse_frozen(version.challenge, MATCH, "challenge")
-    agent, _ = Agent.objects.get_or_create(
-        team=team,
-        name=entry.name,
-        version=entry.version,
-        defaults={"base_model": entry.base_model, "scaffold": entry.scaffold},
-    )
-    match, _ = Match.objects.get_or_create(
+    new = Match(
         slug=manifest.match,
-        defaults={
-            "challenge": version.challenge,
-            "agent": agent,
-            "bout": manifest.bout,
-            "is_sample": is_sample,
-        },
+        challenge=version.challenge,
+        agent=agent,
+        bout=manifest.bout,
+        is_sample=is_sample,
+        last_sent_at=sent_at,
     )
+    Match.objects.bulk_create([new], ignore_conflicts=True)  # mostly there is none yet
     match = (
         Match.objects.select_for_update(of=("self",))
         .select_related("challenge", "agent__team")
-        .get(pk=match.pk)
+        .get(slug=manifest.match)
     )
+    _refuse_other_identity(match, version, agent, manifest)
+    return match, version
+
+
+def _agent(entry: AgentEntry) -> Agent | None:
+    """Find or make an agent; None where there is no such team."""
+    agents = Agent.objects.select_related("team")
+    key = {"name": entry.name, "version": entry.version}
+    if agent := agents.filter(team__slug=entry.team, **key).first():
+        return agent
+    team = Team.objects.filter(slug=entry.team).first()
+    if team is None:
+        return None
+    rest = {"base_model": entry.base_model, "scaffold": entry.scaffold}
+    return Agent.objects.get_or_create(team=team, **key, defaults=rest)[0]
+
+
+def _refuse_other_identity(
+    match: Match, version: ChallengeVersion, agent: Agent, manifest: MatchFile
+) -> None:
+    entry = manifest.agent
     faults = []
     if agent.base_model != entry.base_model:
         expected = f"{agent.base_model}, as this version of the agent was first uploaded"
@@ -203,7 +221,6 @@ def _match(loaded: LoadedBundle, *, is_sample: bool) -> tuple[Match, ChallengeVe
         faults.append(Fault(MATCH, "agent", found, f"{known}: a match cannot change its agent"))
     if faults:
         raise Refused(faults)
-    return match, version
 
 
 @dataclass
@@ -267,9 +284,7 @@ class _Ingest:
             ],
             ignore_conflicts=True,
         )
-        Artifact.objects.bulk_create(
-            [self._artifact(bundle, key, reading) for key, reading in self.readings]
-        )
+        insert([self._artifact(bundle, key, reading) for key, reading in self.readings])
         self.results.write()
         self.packed.write()
 
