@@ -109,10 +109,11 @@ _RUNNING = frozenset(
 )
 _LOOKING = LISTERS | {"echo", "gh", "man", "printf"}
 # A line has to hold one of these, in small letters, before any pattern is tried on it: most of
-# code does not.
+# code does not. Each begins with a character as it stands (`m(?<=\bm)ark` for `\bmark`): only
+# then does `re` skip at once what no alternative begins with.
 _HINT = re.compile(
     r"instruct|rubric|guideline|prompt|criteri|directive|judge|grader|grading|evaluat|review|assess|scor|rater|examiner"
-    r"|panel|jury|juror|model|llm|\bmarks?\b|grade|rating|award|100|<\||\[/?inst|<<|<start_of|<end_of|system|"
+    r"|panel|jury|juror|model|llm|m(?<=\bm)arks?\b|grade|rating|award|100|<\||\[/?inst|<<|<start_of|<end_of|system|"
     r"everything (?:above|before)|told|untrusted|submission|evidence",
 )
 

@@ -44,10 +44,11 @@ DEMAND = re.compile(
     r"|(?:満点|100\s{0,2}点|最高(?:点|評価))[^。\n]{0,10}(?:つけ|与え|付け|出し|くださ)",
     re.IGNORECASE,
 )
-# A line has to hold one of these, in small letters, before any pattern is tried on it.
+# A line has to hold one of these, in small letters, before any pattern is tried on it. For their
+# beginnings see `_HINT` of `injection`.
 HINT = re.compile(
     r"anweis|vorgab|instru|richtlin|kriter|criter|critér|critèr|regel|regla|regra|règle|regol|consigne|indica|direc|diret|istruz"
     r"|gutacht|bewert|juror|jue[zc]|juiz|juge|giudic|valutat|evaluad|avaliad|évaluat|califi|revisor|jurado|correcteur|relecteur|examinateur"
-    r"|punkt|puntu|punto|punti|punteg|pontu|ponto|\bnot[ae]|points|wertung|инстру|указан|правил|крите|судь|оцен|реценз|балл|проверяющ"
+    r"|punkt|puntu|punto|punti|punteg|pontu|ponto|n(?<=\bn)ot[ae]|points|wertung|инстру|указан|правил|крите|судь|оцен|реценз|балл|проверяющ"
     r"|指|规|規|提示|标准|標準|评|評|裁判|审查|分|点|基準|命令|ルール|プロンプト|採点|審査|レビュ",
 )
