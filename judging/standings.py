@@ -46,7 +46,7 @@ WRITTEN = (
 )  # fmt: skip
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def refresh(agent_id: int) -> None:
     """Write an agent's rows anew: one a challenge version, and the overall one."""
     # One writer an agent: two of its matches may finish at the same moment.
@@ -54,18 +54,17 @@ def refresh(agent_id: int) -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [STANDINGS_LOCK, agent_id])
     cards = cards_for_rows().filter(match__agent=agent_id)
     rows = rows_of(cards, triggers_of(cards))
-    old = Standing.objects.filter(agent=agent_id, challenge_version=None)
-    had_band = old.filter(band__isnull=False).exists()
+    old = list(Standing.objects.filter(agent=agent_id).only("challenge_version", "band"))
+    had_band = any(row.band is not None for row in old if row.challenge_version_id is None)
     if None in rows:
         rows[None]["awaits_band"] = had_band or rows[None]["interval_low"] is not None
-    kept = Q(challenge_version__in=[version for version in rows if version])
-    if None in rows:
-        kept |= Q(challenge_version=None)
     elif had_band:
         # Whatever was in its band has to be looked at again: one row that waits is enough.
         others = Standing.objects.filter(band__isnull=False).exclude(agent=agent_id)
         others.filter(pk__in=others.values("pk")[:1]).update(awaits_band=True)
-    Standing.objects.filter(~kept, agent=agent_id).delete()
+    kept = {version and version.pk for version in rows}
+    if gone := [row.pk for row in old if row.challenge_version_id not in kept]:
+        Standing.objects.filter(pk__in=gone).delete()
     Standing.objects.bulk_create(
         [
             Standing(
@@ -126,6 +125,13 @@ def rows_of(
 def _row(cards: Sequence[Scorecard], triggers: Triggers) -> dict[str, Any]:
     """Return the row of one agent's scorecards on one challenge."""
     ranked = _ranked(cards)
+    return {**_facts(cards, ranked, triggers), **_figures(_means(ranked))}
+
+
+def _facts(
+    cards: Sequence[Scorecard], ranked: Sequence[Scorecard], triggers: Triggers
+) -> dict[str, Any]:
+    """Return the columns of a row but its figures."""
     return {
         "matches": len(cards),
         "ranked_matches": len(ranked),
@@ -141,7 +147,6 @@ def _row(cards: Sequence[Scorecard], triggers: Triggers) -> dict[str, Any]:
         "interval_low": None,
         "interval_high": None,
         "awaits_band": False,
-        **_figures(_means(ranked)),
     }
 
 
@@ -171,7 +176,7 @@ def _overall(
     }
     sure = bootstrap.interval(scores)
     return {
-        **_row(cards, triggers),
+        **_facts(cards, _ranked(cards), triggers),
         "challenges": len(scores),
         "interval_low": sure and rounded(sure.low),
         "interval_high": sure and rounded(sure.high),

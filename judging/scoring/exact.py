@@ -56,12 +56,15 @@ def plain(value: Fraction, places: int = 2) -> str:
 
 def mean(values: Sequence[Fraction]) -> Fraction:
     """The mean of one value or more."""
-    return sum(values, ZERO) / len(values)
+    # Added as whole numbers over a common denominator: many times as fast as fractions.
+    common = math.lcm(*(value.denominator for value in values))
+    total = sum(value.numerator * (common // value.denominator) for value in values)
+    return Fraction(total, common * len(values))
 
 
 def median(values: Sequence[Fraction]) -> Fraction:
     """The median of one value or more: of an even number, the mean of the middle two."""
-    # Sorted as whole numbers over a common denominator: many times as fast as fractions.
+    # Sorted as whole numbers, as `mean` adds them.
     common = math.lcm(*(value.denominator for value in values))
     ordered = sorted(value.numerator * (common // value.denominator) for value in values)
     middle = len(ordered) // 2
