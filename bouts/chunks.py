@@ -6,7 +6,7 @@ from 1; whoever shows one reads only the chunk that holds it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,7 @@ from bouts.models import Artifact, Chunk
 
 SIZE = 250  # values in a chunk
 LARGEST = 256 * 1024  # bytes of JSON after which a chunk is closed early
+MOST_AT_ONCE = 16  # chunks that are held in memory together
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,23 @@ def read(artifact: Artifact, first: int | None = None, last: int | None = None) 
             address = value.seq if isinstance(value, Event) else ordinal
             if (first is None or address >= first) and (last is None or address <= last):
                 yield value
+
+
+def whole(artifacts: Collection[Artifact]) -> Mapping[int, Sequence[Any]] | None:
+    """Return all values of some artifacts, by artifact; None where they are too much for that.
+
+    Of what is too much nothing is unpacked.
+    """
+    rows = Chunk.objects.filter(artifact__in=artifacts).order_by("artifact_id", "first")
+    packed = list(rows.values_list("artifact_id", "payload")[: MOST_AT_ONCE + 1])
+    size = sum(zstandard.frame_content_size(payload) for _, payload in packed)
+    if len(packed) > MOST_AT_ONCE or size > MOST_AT_ONCE * LARGEST:
+        return None
+    values: dict[int, list[Any]] = {artifact.pk: [] for artifact in artifacts}
+    decoders = {artifact.pk: DECODERS.get(Kind(artifact.kind)) for artifact in artifacts}
+    for key, payload in packed:
+        values[key] += map(decoders[key], unpack(payload))
+    return values
 
 
 def unpack(payload: bytes | memoryview) -> Iterator[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache, partial
 from pathlib import Path
@@ -27,7 +27,7 @@ from judging import fingerprints
 from judging.judges.base import Claim, Dossier, Source
 
 # What the judges look at of a test result: of its texts, which can be long, what they may quote.
-RESULT_FIELDS = ("test_id", "outcome", "severity", "attempts", "flaky", "crash")
+RESULT_FIELDS = ("artifact", "test_id", "outcome", "severity", "attempts", "flaky", "crash")
 QUOTABLE = Left("message", excerpts.LONGEST + 1)
 
 
@@ -41,12 +41,18 @@ def dossier_of(bundle: Bundle) -> Dossier:
     tree = bundle.challenge_version.starting_tree
 
     @cache
-    def results(path: str) -> tuple[Result, ...]:
-        return tuple(_results(artifacts[path]))
+    def results() -> Mapping[int, Sequence[Result]]:
+        return _results(artifacts.values())
+
+    @cache
+    def values() -> Mapping[int, Sequence[Any]] | None:
+        return chunks.whole(artifacts.values())
 
     def load(path: str) -> Iterable[Any]:
-        # Several judges ask for the results, which are short; the rest can be long.
-        return results(path) if artifacts[path].kind == Kind.TESTS else chunks.read(artifacts[path])
+        # Several judges ask for the same values; those of a long match are read each time.
+        artifact = artifacts[path]
+        kept = results() if artifact.kind == Kind.TESTS else values()
+        return chunks.read(artifact) if kept is None else kept[artifact.pk]
 
     return Dossier(
         spec=bundle.challenge_version.spec,
@@ -78,20 +84,26 @@ def _names(manifest: MatchFile) -> tuple[str, ...]:
     return (agent.team, agent.name, agent.base_model, agent.scaffold)
 
 
-def _results(artifact: Artifact) -> Iterator[Result]:
-    rows = TestResult.objects.filter(artifact=artifact).order_by("ordinal")
-    for test_id, outcome, severity, attempts, flaky, crash, message in rows.values_list(
+def _results(artifacts: Iterable[Artifact]) -> Mapping[int, Sequence[Result]]:
+    """Return the results of all test runs, in order, by artifact."""
+    runs = [artifact for artifact in artifacts if artifact.kind == Kind.TESTS]
+    found: dict[int, list[Result]] = {run.pk: [] for run in runs}
+    rows = TestResult.objects.filter(artifact__in=runs).order_by("artifact_id", "ordinal")
+    for artifact, test_id, outcome, severity, attempts, flaky, crash, message in rows.values_list(
         *RESULT_FIELDS, QUOTABLE
     ):
-        yield Result(
-            id=test_id,
-            outcome=Outcome(outcome),
-            severity=severity or None,
-            attempts=attempts,
-            flaky=flaky,
-            crash=crash or None,
-            message=message,
+        found[artifact].append(
+            Result(
+                id=test_id,
+                outcome=Outcome(outcome),
+                severity=severity or None,
+                attempts=attempts,
+                flaky=flaky,
+                crash=crash or None,
+                message=message,
+            )
         )
+    return found
 
 
 def _stored_source(artifact: Artifact) -> Source:
