@@ -12,7 +12,7 @@ from judging.judges.base import Dossier, Peer
 from judging.judges.detectors import record_of
 from judging.judges.detectors.plagiarism import marks_of
 from judging.judges.detectors.winnowing import FEWEST, VERSION, hashes
-from judging.models import Finding, Fingerprint, FingerprintHash, Step
+from judging.models import Finding, FingerprintHash, Step
 from judging.scoring.policy import Policy
 
 logger = logging.getLogger(__name__)
@@ -28,21 +28,27 @@ MOST_COMPARED = 200  # in full, those with most hashes in common
 # came in; those that share most are then compared in full, their arrays in the database, and
 # only what both have comes back.
 _PEERS = """
-    WITH own AS MATERIALIZED (
+    WITH print AS MATERIALIZED (
+           SELECT challenge_id, version, hashes, cardinality(hashes) AS count
+             FROM judging_fingerprint WHERE bundle_id = %(bundle)s
+         ),
+         asked AS MATERIALIZED (SELECT unnest(hashes) AS hash FROM print),
+         own AS MATERIALIZED (
            SELECT bundle.id
              FROM bouts_bundle bundle
              JOIN bouts_match match ON match.id = bundle.match_id
              JOIN bouts_agent agent ON agent.id = match.agent_id
-            WHERE match.challenge_id = %(challenge)s
+            WHERE match.challenge_id = (SELECT challenge_id FROM print)
               AND agent.team_id = %(team)s AND agent.name = %(name)s
          ),
          candidate AS MATERIALIZED (
            SELECT found.fingerprint_id AS id
-             FROM unnest(%(hashes)s::bigint[]) AS asked(hash)
+             FROM print
+            CROSS JOIN asked
             CROSS JOIN LATERAL (
                   SELECT fingerprint_id
                     FROM judging_fingerprinthash
-                   WHERE challenge_id = %(challenge)s AND version = %(version)s
+                   WHERE challenge_id = print.challenge_id AND version = print.version
                      AND hash = asked.hash AND fingerprint_id NOT IN (SELECT id FROM own)
                    ORDER BY fingerprint_id
                    LIMIT %(of_a_hash)s
@@ -54,17 +60,30 @@ _PEERS = """
     SELECT bundle.id, match.slug,
            (bundle.finished_at, bundle.id) < (%(finished)s, %(bundle)s),
            shared.hashes,
-           cardinality(shared.hashes)::float / least(cardinality(f.hashes), %(count)s) AS likeness
-      FROM candidate
+           cardinality(shared.hashes)::float / least(cardinality(f.hashes), print.count) AS likeness
+      FROM print
+     CROSS JOIN candidate
       JOIN judging_fingerprint f ON f.bundle_id = candidate.id
       JOIN bouts_bundle bundle ON bundle.id = f.bundle_id AND bundle.is_live
       JOIN bouts_match match ON match.id = bundle.match_id
      CROSS JOIN LATERAL (
-           SELECT array_agg(one) AS hashes FROM unnest(f.hashes) one WHERE one = ANY(%(hashes)s)
+           SELECT array_agg(one) AS hashes FROM unnest(f.hashes) one WHERE one IN (TABLE asked)
            ) shared
-     WHERE cardinality(shared.hashes) >= %(least)s * least(cardinality(f.hashes), %(count)s)
+     WHERE cardinality(shared.hashes) >= %(least)s * least(cardinality(f.hashes), print.count)
      ORDER BY likeness DESC, bundle.id
      LIMIT %(most)s
+"""
+
+# As rows of a model these would be a thousand objects for one statement.
+_STORE = """
+    WITH made AS (
+           INSERT INTO judging_fingerprint (bundle_id, challenge_id, version, hashes)
+           VALUES (%(bundle)s, %(challenge)s, %(version)s, %(hashes)s)
+               ON CONFLICT DO NOTHING
+         )
+    INSERT INTO judging_fingerprinthash (challenge_id, version, hash, fingerprint_id)
+    SELECT %(challenge)s, %(version)s, hash, %(bundle)s FROM unnest(%(hashes)s::bigint[]) hash
+        ON CONFLICT DO NOTHING
 """
 
 
@@ -80,27 +99,21 @@ def store(bundle: Bundle, dossier: Dossier, policy: Policy) -> None:
         return
     if len(found) < FEWEST:
         return
-    row = Fingerprint(
-        bundle=bundle,
-        challenge_id=bundle.match.challenge_id,
-        version=VERSION,
-        hashes=sorted(found),
-    )
-    with transaction.atomic():
-        Fingerprint.objects.bulk_create([row], ignore_conflicts=True)
-        # What is superseded is compared with no more, and takes up no place.
-        superseded = bundle.match.bundles.exclude(pk=bundle.pk).filter(is_live=False)
-        FingerprintHash.objects.filter(fingerprint__in=superseded.values("pk")).delete()
-        FingerprintHash.objects.bulk_create(
-            (
-                FingerprintHash(
-                    challenge_id=row.challenge_id, version=VERSION, hash=one, fingerprint=row
-                )
-                for one in row.hashes
-            ),
-            batch_size=2_000,
-            ignore_conflicts=True,
-        )
+    with transaction.atomic(savepoint=False):
+        if bundle.number > 1:
+            # What is superseded is compared with no more, and takes up no place.
+            superseded = bundle.match.bundles.exclude(pk=bundle.pk).filter(is_live=False)
+            FingerprintHash.objects.filter(fingerprint__in=superseded.values("pk")).delete()
+        with connection.cursor() as cursor:
+            cursor.execute(
+                _STORE,
+                {
+                    "bundle": bundle.pk,
+                    "challenge": bundle.match.challenge_id,
+                    "version": VERSION,
+                    "hashes": sorted(found),
+                },
+            )
 
 
 def peers(bundle: Bundle) -> Sequence[Peer]:
@@ -109,9 +122,6 @@ def peers(bundle: Bundle) -> Sequence[Peer]:
     Another version of the same agent is no other agent. The match that was finished earlier is
     the source, whichever was uploaded first.
     """
-    own = Fingerprint.objects.filter(bundle=bundle).first()
-    if own is None:
-        return ()
     agent = bundle.match.agent
     with connection.cursor() as cursor:
         cursor.execute(
@@ -119,12 +129,8 @@ def peers(bundle: Bundle) -> Sequence[Peer]:
             {
                 "finished": bundle.finished_at,
                 "bundle": bundle.pk,
-                "count": len(own.hashes),
-                "hashes": own.hashes,
                 "team": agent.team_id,
                 "name": agent.name,
-                "challenge": own.challenge_id,
-                "version": own.version,
                 "least": LEAST_SIMILAR,
                 "most": MOST_PEERS,
                 "of_a_hash": MOST_OF_A_HASH,
