@@ -43,14 +43,18 @@ class ChallengeFrozen(Exception):
 def record_scorecard(
     bundle: Bundle,
     *,
-    cause: str,
+    cause: str = "",
     by: User | None = None,
     reason: str = "",
     policy: Policy = CURRENT,
 ) -> Scorecard:
-    """Record a scorecard from what is live, unless it would say what the live one says."""
-    with transaction.atomic():
-        match = Match.objects.select_for_update().get(pk=bundle.match_id)
+    """Record a scorecard from what is live, unless it would say what the live one says.
+
+    Without a ``cause`` it is that the bundle was judged.
+    """
+    with transaction.atomic(savepoint=False):
+        matches = Match.objects.select_related("agent__team")
+        match = matches.select_for_update(of=("self",)).get(pk=bundle.match_id)
         if not Bundle.objects.filter(pk=bundle.pk, is_live=True).exists():
             # Superseded while its judges worked: its breakdown must not come back to life.
             return Scorecard.objects.filter(match=match).order_by("-number").first()
@@ -61,7 +65,7 @@ def record_scorecard(
         live = match.scorecards.live().first()
         if live and live.digest == digest:
             return live
-        scorecard = _scorecard(bundle, scored, policy)
+        scorecard = _scorecard(bundle, match, scored, policy)
         scorecard.number = live.number + 1 if live else 1
         scorecard.digest = digest
         scorecard.breakdown = {
@@ -70,12 +74,14 @@ def record_scorecard(
             "challenge_version": bundle.challenge_version.number,
             **body,
         }
+        cause = cause or (f"bundle {bundle.number}" if live else "first scorecard")
         scorecard.cause, scorecard.by, scorecard.reason = cause, by, reason
         scorecard.rests_on = {
             "verdicts": sorted(verdict.pk for verdict in verdicts),
             "findings": sorted(finding.pk for finding in findings),
         }
-        match.scorecards.live().update(is_live=False)
+        if live:
+            match.scorecards.live().update(is_live=False)
         scorecard.save(force_insert=True)
         audit.record(by, "record_scorecard", match, _told(live), _told(scorecard), reason or cause)
         standings.refresh(match.agent_id)
@@ -96,9 +102,9 @@ def card_digest(bundle: Bundle, body: Mapping[str, Any]) -> str:
     return digest_of({"bundle": bundle.number, **body})
 
 
-def _scorecard(bundle: Bundle, scored: Scored, policy: Policy) -> Scorecard:
+def _scorecard(bundle: Bundle, match: Match, scored: Scored, policy: Policy) -> Scorecard:
     return Scorecard(
-        match_id=bundle.match_id,
+        match=match,
         bundle=bundle,
         challenge_version=bundle.challenge_version,
         policy=policy.version,

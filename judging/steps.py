@@ -12,15 +12,19 @@ when its asks are over, and again when an ask that had been held back is over la
 from __future__ import annotations
 
 import logging
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from operator import attrgetter
+from typing import NamedTuple
 
 from django.conf import settings
-from django.db import connection, transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from bouts import audit
+from bouts.copying import insert
 from bouts.models import Bundle, Challenge, Match, User
 from bouts.rules import Judge
 from judging import asks, fingerprints
@@ -37,7 +41,7 @@ from judging.judges.strategy import (
     unseated,
 )
 from judging.judges.telemetry import analysed
-from judging.models import Finding, Scorecard, Step, Verdict
+from judging.models import Finding, Step, Verdict
 from judging.scoring.policy import CURRENT, Policy
 from judging.scoring.telemetry import Telemetry
 from judging.verdicts import (
@@ -62,7 +66,13 @@ PHASES: tuple[tuple[Step.Name, ...], ...] = (
     ),
 )
 
-NOTED = ("state", "attempts", "reason", "finished_at", "lease_expires_at")
+
+class Ending(NamedTuple):
+    """How a step went; one that was not tried waits for others, and loses no attempt."""
+
+    state: Step.State
+    reason: str = ""
+    was_tried: bool = True
 
 
 def lay_out(bundle: Bundle) -> None:
@@ -90,11 +100,8 @@ def work_on(bundle_id: int) -> bool:
     work = Work(taken[0].bundle, has_asks=taken[0].has_asks)
     for names in PHASES:
         with transaction.atomic():
-            mine = _locked(step for step in taken if step.name in names)
-            for step in mine:
-                _do(step, work)
-            Step.objects.bulk_update(mine, NOTED)
-    return _is_more_to_do(bundle_id)
+            _do_all(_locked(step for step in taken if step.name in names), work)
+    return not work.is_done() and _is_more_to_do(bundle_id)
 
 
 def _is_more_to_do(bundle_id: int) -> bool:
@@ -130,23 +137,24 @@ UPDATE judging_step SET state = 'running', attempts = attempts + 1,
         WHERE ask.bundle_id = %(bundle)s AND ask.seat <> ''
           AND judging_step.name IN (ask.name, 'scorecard')
           AND (ask.state IN ('waiting', 'running') OR (ask.state = 'held' AND ask.round > 1)))
-RETURNING id
+RETURNING judging_step.*, EXISTS (
+       SELECT FROM judging_step ask
+        WHERE ask.bundle_id = %(bundle)s AND ask.seat <> '') AS has_asks
 """
 
 
 def _take(bundle_id: int) -> list[Step]:
     """Claim a bundle's free steps for as long as a lease lasts."""
     now = timezone.now()
-    with connection.cursor() as cursor:
-        cursor.execute(TAKE, {"bundle": bundle_id, "now": now, "until": now + settings.STEP_LEASE})
-        keys = [key for (key,) in cursor.fetchall()]
-    if not keys:
-        return []
-    asks_of_it = Step.objects.asks().filter(bundle=OuterRef("bundle"))
-    steps = Step.objects.select_related(
-        "bundle__match__agent", "bundle__challenge_version__tree_archive"
-    )
-    return list(steps.filter(pk__in=keys).annotate(has_asks=Exists(asks_of_it)).order_by("pk"))
+    values = {"bundle": bundle_id, "now": now, "until": now + settings.STEP_LEASE}
+    steps = sorted(Step.objects.raw(TAKE, values), key=attrgetter("pk"))
+    if steps:
+        bundle = Bundle.objects.select_related(
+            "match__agent__team", "challenge_version__tree_archive"
+        ).get(pk=bundle_id)
+        for step in steps:
+            step.bundle = bundle
+    return steps
 
 
 def _locked(steps: Iterable[Step]) -> list[Step]:
@@ -160,32 +168,62 @@ def _locked(steps: Iterable[Step]) -> list[Step]:
     ]
 
 
-def _do(step: Step, work: Work) -> None:
-    """Do a step in a savepoint of its own and note on the row how it went."""
-    step.lease_expires_at = None
-    if step.attempts > settings.STEP_ATTEMPTS:
-        _note(step, Step.State.FAILED, step.reason or "the worker died each time")
-        return
-    if step.name == Step.Name.SCORECARD and work.judges_are_due():
-        step.state = Step.State.WAITING
-        step.attempts -= 1  # it did not come to try
-        return
+def _do_all(steps: Sequence[Step], work: Work) -> None:
+    """Do steps that are locked, and note on each row how it went.
+
+    Mostly all go well: then one savepoint and one write serve for all. Where one fails, what
+    the others did is taken back, and each is done again by itself.
+    """
     try:
         with transaction.atomic():
-            DOING[Step.Name(step.name)](work)
+            endings = [_do(step, work) for step in steps]
+            work.write()
+    except Exception:
+        work.forget()
+        endings = [_do_alone(step, work) for step in steps]
+    alike: dict[Ending, list[int]] = defaultdict(list)
+    for step, ending in zip(steps, endings, strict=True):
+        alike[ending].append(step.pk)
+    for ending, keys in alike.items():
+        _note(Step.objects.filter(pk__in=keys), ending)
+
+
+def _do(step: Step, work: Work) -> Ending:
+    """Do a step and return how it went. Raises what it fails with."""
+    if step.attempts > settings.STEP_ATTEMPTS:
+        return Ending(Step.State.FAILED, step.reason or "the worker died each time")
+    if step.name == Step.Name.SCORECARD and work.judges_are_due():
+        return Ending(Step.State.WAITING, was_tried=False)
+    DOING[Step.Name(step.name)](work)
+    work.outcomes[step.name] = Step.State.DONE
+    return Ending(Step.State.DONE)
+
+
+def _do_alone(step: Step, work: Work) -> Ending:
+    """Do a step in a savepoint of its own: when it fails, it fails alone."""
+    try:
+        with transaction.atomic():
+            ending = _do(step, work)
+            work.write()
     except Exception as error:
         logger.exception("step %s of %s failed", step.name, step.bundle)
+        work.forget()
         is_over = step.attempts >= settings.STEP_ATTEMPTS
-        state = Step.State.FAILED if is_over else Step.State.WAITING
-        _note(step, state, f"{error!r}"[:2000])
-        work.outcomes[step.name] = state
-    else:
-        _note(step, Step.State.DONE, "")
-        work.outcomes[step.name] = Step.State.DONE
+        work.outcomes[step.name] = Step.State.FAILED if is_over else Step.State.WAITING
+        ending = Ending(work.outcomes[step.name], f"{error!r}"[:2000])
+    return ending
 
 
-def _note(step: Step, state: Step.State, reason: str) -> None:
-    step.state, step.reason, step.finished_at = state, reason, timezone.now()
+def _note(steps: QuerySet[Step], ending: Ending) -> None:
+    if not ending.was_tried:
+        steps.update(state=ending.state, attempts=F("attempts") - 1, lease_expires_at=None)
+        return
+    steps.update(
+        state=ending.state,
+        reason=ending.reason,
+        finished_at=timezone.now(),
+        lease_expires_at=None,
+    )
 
 
 def stranded_bundles() -> list[int]:
@@ -292,6 +330,7 @@ class Work:
         self.policy = policy
         self.has_asks = has_asks
         self.outcomes: dict[str, Step.State] = {}
+        self._verdicts: list[Verdict] = []  # that are to be written
 
     @cached_property
     def dossier(self) -> Dossier:
@@ -310,6 +349,15 @@ class Work:
         """The bundles of this match that came before. A ruling on the same evidence in any of
         them holds here too, also where another bundle came in between."""
         return Bundle.objects.filter(match=self.bundle.match, number__lt=self.bundle.number)
+
+    def earlier_ruling(self, digest: str) -> Verdict | None:
+        """Return the ruling on Strategy that was made on this evidence before."""
+        if self.bundle.number == 1:
+            return None
+        rulings = Verdict.objects.filter(
+            bundle__in=self.earlier, judge=Judge.STRATEGY, seat=RULING, evidence_digest=digest
+        )
+        return rulings.filter(is_live=True).order_by("created_at").last()
 
     @cached_property
     def _was_judged(self) -> bool:
@@ -343,21 +391,37 @@ class Work:
         rulings = self.bundle.verdicts.filter(judge=Judge.STRATEGY, seat=RULING, is_live=True)
         rulings.exclude(evidence_digest=digest).update(is_live=False)
 
+    def is_done(self) -> bool:
+        """Whether every step there is was done here: then nothing can be left to do."""
+        done = {name for name, state in self.outcomes.items() if state == Step.State.DONE}
+        return not self.has_asks and done == set(Step.Name)
+
     def judges_are_due(self) -> bool:
         """Whether a judge of this bundle is still to answer, here or in other hands."""
         over = {Step.State.DONE, Step.State.FAILED}
-        steps = self.bundle.steps.judges().exclude(name=Step.Name.SCORECARD)
-        states = dict(steps.values_list("name", "state")) | self.outcomes
+        states: dict[str, str] = dict(self.outcomes)
+        if not states.keys() >= set(Step.Name) - {Step.Name.SCORECARD}:
+            steps = self.bundle.steps.judges().exclude(name=Step.Name.SCORECARD)
+            states = dict(steps.values_list("name", "state")) | states
         return any(state not in over for state in states.values())
 
-    def add(self, verdicts: Sequence[Verdict]) -> None:
-        """Add verdicts; those that were live in their places stay, no longer live."""
-        if self._was_judged:
+    def add(self, verdicts: Iterable[Verdict]) -> None:
+        """Have verdicts written, with those of the other judges that answer now."""
+        self._verdicts += verdicts
+
+    def write(self) -> None:
+        """Write what was added; what was live in its places stays, no longer live."""
+        if self._verdicts and self._was_judged:
             places = Q()
-            for verdict in verdicts:
+            for verdict in self._verdicts:
                 places |= Q(judge=verdict.judge, seat=verdict.seat)
             self.bundle.verdicts.filter(places, is_live=True).update(is_live=False)
-        Verdict.objects.bulk_create(verdicts)
+        insert(self._verdicts)
+        self._verdicts = []
+
+    def forget(self) -> None:
+        """Let go of what was added: whoever added it failed."""
+        self._verdicts = []
 
 
 def judge_objective(work: Work) -> None:
@@ -395,11 +459,7 @@ def judge_strategy(work: Work) -> None:
     if own:
         work.set_aside_what_was_uploaded()
         work.end_ruling_on_other_evidence(digest)
-    rulings = Verdict.objects.filter(
-        bundle__in=work.earlier, judge=Judge.STRATEGY, seat=RULING, evidence_digest=digest
-    )
-    is_first = work.bundle.number == 1
-    if not is_first and (ruling := rulings.filter(is_live=True).order_by("created_at").last()):
+    if ruling := work.earlier_ruling(digest):
         ruling.pk, ruling.bundle = None, work.bundle
         verdicts.append(ruling)
     work.add(verdicts)
@@ -434,9 +494,8 @@ def _decision(found: Found, decided: Mapping[str, Finding]) -> Finding | None:
 
 
 def compose_scorecard(work: Work) -> None:
-    is_first = not Scorecard.objects.filter(match=work.bundle.match).exists()
-    cause = "first scorecard" if is_first else f"bundle {work.bundle.number}"
-    record_scorecard(work.bundle, cause=cause, policy=work.policy)
+    work.write()
+    record_scorecard(work.bundle, policy=work.policy)
 
 
 DOING: Mapping[Step.Name, Callable[[Work], None]] = {

@@ -65,7 +65,7 @@ class Asked:
         )
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def follow_scorecard(scorecard: Scorecard) -> None:
     """Open, move, settle and void the cases of a match as its new scorecard says.
 
@@ -74,9 +74,10 @@ def follow_scorecard(scorecard: Scorecard) -> None:
     """
     at = timezone.now()
     asked = [Asked.of(entry) for entry in scorecard.breakdown["cases"]]
-    standing = _standing_questions(scorecard)
     cases = Case.objects.filter(match=scorecard.match_id).exclude(state=Case.State.VOID)
-    for case in cases.select_for_update().order_by("pk"):
+    cases = list(cases.select_for_update().order_by("pk"))
+    standing = _standing_questions(scorecard) if cases else frozenset()
+    for case in cases:
         _follow(case, scorecard, asked, standing, at)
     for entry in asked:
         if entry.is_open:
@@ -96,10 +97,11 @@ def _draw(scorecard: Scorecard, at: datetime) -> None:
         return
     panel = Verdict.objects.filter(
         bundle=scorecard.bundle_id, judge=Judge.STRATEGY.value, seat="", is_live=True
-    ).first()
-    if panel is None or not is_drawn(panel.evidence_digest, settings.RANDOM_AUDIT_PERCENT):
+    )
+    digest = panel.values_list("evidence_digest", flat=True).first()
+    if digest is None or not is_drawn(digest, settings.RANDOM_AUDIT_PERCENT):
         return
-    question = Question("", panel.evidence_digest)
+    question = Question("", digest)
     put = Case.objects.filter(
         match=scorecard.match_id, finding_key="", evidence_digest=question.evidence_digest
     )

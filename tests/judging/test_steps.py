@@ -10,7 +10,9 @@ from threading import Thread
 import pytest
 from django.db import connection
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
+from bouts.actions import uploads
 from bouts.models import AuditEntry, Bundle, User
 from judging import steps
 from judging.models import Scorecard, Step, Verdict
@@ -187,3 +189,38 @@ def test_eight_workers_at_once_write_each_verdict_and_scorecard_once(tmp_path: P
     assert Scorecard.objects.count() == 1
     seats = list(Verdict.objects.values_list("judge", "seat"))
     assert len(seats) == len(set(seats)) == 8
+
+
+def test_a_match_takes_so_many_queries_however_much_is_in_it(
+    tmp_path: Path, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    store(tmp_path)  # and with it the challenge, the team and the agent
+    for match, runs in (("short", 1), ("long", 4)):
+        static, hidden = [matches.STATIC] * runs, [matches.HIDDEN] * runs
+        logs = {f"{number}.log": ("log", "done\n") for number in range(10 * runs)}
+        folder = tmp_path / match
+        matches.write_bundle(folder, match=match, static=static, hidden=hidden, files=logs)
+        with django_assert_max_num_queries(16):
+            bundle = uploads.upload(folder, name=match, by=None).bundle
+        assert bundle is not None
+        with django_assert_max_num_queries(50):
+            steps.run_steps(bundle)
+        assert states(bundle) == {Step.State.DONE}
+
+
+def test_what_others_did_together_with_one_that_fails_is_done_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    honest = steps.DOING[Step.Name.INTEGRITY]
+
+    def broken(work: steps.Work) -> None:
+        honest(work)
+        raise ZeroDivisionError
+
+    monkeypatch.setitem(steps.DOING, Step.Name.INTEGRITY, broken)
+    bundle = judge(tmp_path)
+    verdicts = Verdict.objects.filter(bundle=bundle)
+    judges = sorted(verdicts.filter(seat="").values_list("judge", flat=True))
+    assert judges == ["objective", "process", "recovery", "strategy"]
+    assert bundle.steps.get(name="process").attempts == 1
+    assert bundle.steps.get(name="integrity").attempts == 3
