@@ -1,4 +1,7 @@
-"""A native bundle of a given size: 200 events, 60 tests in three runs' files, a diff, verdicts."""
+"""A native bundle of a given size: 200 events, 60 tests in two suites' files, a diff, verdicts.
+
+No two bundles share a file: each file names its match, so that each has to be stored.
+"""
 
 from __future__ import annotations
 
@@ -40,17 +43,26 @@ def store_challenge(folder: Path) -> None:
 
 
 def write(
-    path: Path, match: str, *, events: int = 200, scores: tuple[int, int, int] = (70, 75, 80)
+    path: Path,
+    match: str,
+    *,
+    events: int = 200,
+    shown: int = 10,
+    logged: int = 0,
+    scores: tuple[int, int, int] = (70, 75, 80),
 ) -> None:
-    """Write one bundle as a zip; ``scores`` are those of the panel's seats."""
+    """Write one bundle as a zip; ``scores`` are those of the panel's seats.
+
+    ``shown`` is the number of lines that reading a file shows, ``logged`` those of a log.
+    """
     files = {
-        "static.xml": junit(TESTS[:36]),
-        "hidden.xml": junit(TESTS[36:]),
-        "trajectory.json": json.dumps(trajectory(events)),
-        "final.diff": diff(40),
-        "verdicts.json": json.dumps(verdicts(scores)),
+        "static.xml": junit(match, TESTS[:36]),
+        "hidden.xml": junit(match, TESTS[36:]),
+        "trajectory.json": json.dumps(trajectory(match, events, shown)),
+        "final.diff": diff(match, 40),
+        "verdicts.json": json.dumps(verdicts(match, scores)),
     }
-    manifest = {
+    manifest: dict[str, Any] = {
         "schema": "bouts.match/1",
         "match": match,
         "challenge": "bench",
@@ -66,13 +78,18 @@ def write(
             {"path": "verdicts.json", "kind": "verdicts"},
         ],
     }
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    if logged:
+        files["run.log"] = "".join(f"{match}: line {number}\n" for number in range(logged))
+        manifest["artifacts"].append({"path": "run.log", "kind": "log"})
+    # What is this regular would be taken for a bomb were it packed.
+    method = zipfile.ZIP_STORED if logged else zipfile.ZIP_DEFLATED
+    with zipfile.ZipFile(path, "w", method) as archive:
         archive.writestr("match.json", json.dumps(manifest))
         for name, content in files.items():
             archive.writestr(name, content)
 
 
-def junit(tests: list[str]) -> str:
+def junit(match: str, tests: list[str]) -> str:
     cases = []
     for number, test in enumerate(tests):
         classname, _, name = test.partition("::")
@@ -80,10 +97,10 @@ def junit(tests: list[str]) -> str:
         cases.append(
             f"<testcase classname={quoteattr(classname)} name={quoteattr(name)} time='0.01'>{body}</testcase>"
         )
-    return f"<testsuite name='bench' tests='{len(tests)}'>{''.join(cases)}</testsuite>"
+    return f"<testsuite name={quoteattr(match)} tests='{len(tests)}'>{''.join(cases)}</testsuite>"
 
 
-def trajectory(events: int) -> dict[str, Any]:
+def trajectory(match: str, events: int, shown: int) -> dict[str, Any]:
     """An ATIF trajectory that reads, edits and tests in turn, a step a second."""
     steps: list[dict[str, Any]] = [
         {"step_id": 1, "timestamp": STARTED.isoformat(), "source": "user", "message": "Mend it."}
@@ -102,7 +119,7 @@ def trajectory(events: int) -> dict[str, Any]:
                 content = "tests/test_0.py::test_0 PASSED\ntests/test_0.py::test_1 FAILED\n=== 1 failed, 1 passed in 0.10s ==="
             case _:
                 name, arguments = "read_file", {"path": f"src/m{number % 9}.py"}
-                content = f"x = {number}\n" * 10
+                content = f"x = {number}\n" * shown
         steps.append(
             {
                 "step_id": number,
@@ -117,18 +134,18 @@ def trajectory(events: int) -> dict[str, Any]:
         )
     return {
         "schema_version": "ATIF-v1.8",
-        "session_id": "bench",
+        "session_id": match,
         "agent": {"name": "Heron", "version": "1"},
         "steps": steps,
     }
 
 
-def diff(lines: int) -> str:
-    added = "".join(f"+x = {number}\n" for number in range(lines))
+def diff(match: str, lines: int) -> str:
+    added = "".join(f"+x = {number}\n" for number in range(lines - 1)) + f"+# {match}\n"
     return f"diff --git a/src/m0.py b/src/m0.py\n--- a/src/m0.py\n+++ b/src/m0.py\n@@ -0,0 +1,{lines} @@\n{added}"
 
 
-def verdicts(scores: tuple[int, int, int]) -> dict[str, Any]:
+def verdicts(match: str, scores: tuple[int, int, int]) -> dict[str, Any]:
     return {
         "schema": "bouts.verdicts/1",
         "verdicts": [
@@ -136,7 +153,7 @@ def verdicts(scores: tuple[int, int, int]) -> dict[str, Any]:
                 "judge": "strategy",
                 "seat": seat,
                 "score": score,
-                "rationale": "A sound order of work.",
+                "rationale": f"A sound order of work in {match}.",
             }
             for seat, score in zip(("anthropic", "openai", "google"), scores, strict=True)
         ],

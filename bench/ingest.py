@@ -1,7 +1,14 @@
-"""Ingest beside COPY of the same data as plain rows, one transaction a match."""
+"""Ingest beside COPY of the same data as plain rows, one transaction a match.
+
+Ours is all the work there is: validated, stored, judged by all five judges with every detector,
+the scorecard written, boards and cases brought up to date. The floor only copies.
+"""
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,10 +18,13 @@ from django.db import connection, transaction
 from bench import bundles
 from bench.report import Row
 from bouts.actions import uploads
+from bouts.celery import spare_what_stays
 from judging import steps
 
 MATCHES = 60
 EVENTS = 200
+# Of the large bundle, 200 MB: 100 MB of telemetry with long outputs, and as much of a log.
+LARGE = {"events": 20_000, "shown": 880, "logged": 3_800_000}
 
 
 def measure(folder: Path) -> Iterator[Row]:
@@ -27,6 +37,7 @@ def measure(folder: Path) -> Iterator[Row]:
         paths.append(path)
     for path in paths[:5]:
         _ingest(path)
+    spare_what_stays()  # as in a worker
     started = time.perf_counter()
     for path in paths[5:]:
         _ingest(path)
@@ -34,11 +45,24 @@ def measure(folder: Path) -> Iterator[Row]:
     floor = _copied()
     yield Row("ingest, matches/s", ours, floor, "COPY of the same rows", at_least=0.3)
     yield Row("ingest, events/s", ours * EVENTS, None, "", at_least=20_000)
+    stored, judged = _memory(folder)
+    yield Row("200 MB bundle stored, MB", stored, None, "above an idle worker", at_most=32)
+    yield Row("200 MB bundle judged, MB", judged, None, "above an idle worker", at_most=32)
 
 
 def _ingest(path: Path) -> None:
     outcome = uploads.upload(path, name=path.name, by=None)
     steps.run_steps(outcome.bundle)
+
+
+def _memory(folder: Path) -> tuple[float, float]:
+    """Return the megabytes that a large bundle takes at most while it is stored, and judged."""
+    small, large = folder / "small.zip", folder / "large.zip"
+    bundles.write(small, "bench-small")
+    bundles.write(large, "bench-large", **LARGE)
+    command = [sys.executable, "-m", "bench.memory", str(small), str(large)]
+    told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return told["stored"], told["judged"]
 
 
 def _copied() -> float:
