@@ -7,7 +7,6 @@ which only a quotation is the trouble reads "withheld" where it stands.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -16,9 +15,9 @@ from bouts.disclosure import WITHHELD, Audience, Gate
 from bouts.evidence import BadPlace, TestPlace, parse_place
 from bouts.formats.types import Kind
 from bouts.rules import Suite
-from judging.houses import TELLING
 from judging.judges.detectors.assertions import BUILD, VISIBLE
 from judging.judges.objective import UNCOUNTED
+from judging.nameless import letters_of, nameless
 
 JsonDict = dict[str, Any]
 
@@ -36,8 +35,6 @@ PUBLIC_MARKS = frozenset({"reduced", "incomplete", "reduced_evidence", "flagged"
 APPLIED = "applied"
 OPEN = "open"
 OPEN_ABOUTS = frozenset({VISIBLE, BUILD})
-
-LETTERS = "ABCDEFGHIJ"
 
 
 def disclosed(breakdown: Mapping[str, Any], gate: Gate) -> JsonDict:
@@ -420,7 +417,10 @@ class _Team:
         card["ruling"] = ruling and self._texts(
             "judges.strategy.ruling", _some(ruling, ("score", "reason"))
         )
-        names = self._seat_names(judge["seats"])
+        # Named by vendor, or A, B and C by score while their case is open.
+        names = {seat["seat"]: seat["seat"] for seat in judge["seats"]}
+        if self._strategy_is_open:
+            names = letters_of(judge["seats"])
         by_name = sorted(judge["seats"], key=lambda seat: names[seat["seat"]])
         card["seats"] = [
             self._seat(at, seat, names[seat["seat"]]) for at, seat in enumerate(by_name)
@@ -430,18 +430,11 @@ class _Team:
             self._leave_out("judges.strategy.uploaded")
         return card
 
-    def _seat_names(self, seats: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-        """Name the seats: by vendor, or A, B and C by score while their case is open."""
-        if not self._strategy_is_open:
-            return {seat["seat"]: seat["seat"] for seat in seats}
-        in_order = sorted(seats, key=_by_score)
-        return {seat["seat"]: LETTERS[at] for at, seat in enumerate(in_order)}
-
     def _seat(self, at: int, seat: Mapping[str, Any], name: str) -> JsonDict:
         where = f"judges.strategy.seats[{at}]"
         if self._strategy_is_open:
             self._leave_out(f"{where}.model")
-            seat = _nameless(seat)
+            seat = nameless(seat)
         said = _some(seat, ("rationale", "reason", "model"))
         return {
             "seat": name,
@@ -582,50 +575,6 @@ class _Team:
             "digest": row["digest"],
             "raw": self._gate.shows_file(row["kind"], quotes_hidden=row["quotes_hidden"]),
         }
-
-
-def _by_score(seat: Mapping[str, Any]) -> tuple[bool, float, str, str]:
-    """Order seats by what they said, never by who said it."""
-    score = seat["score"]
-    is_silent = score is None
-    return (is_silent, 0.0 if is_silent else float(score), seat["state"], seat["rationale"])
-
-
-def _nameless(seat: Mapping[str, Any]) -> JsonDict:
-    """Return a seat's answer without its model, and without its name in all that it said."""
-    model = seat["model"]
-    shown = {key: value for key, value in seat.items() if key != "model"}
-    for part in ("rationale", "reason", "criteria", "remarks"):
-        if part in shown:
-            shown[part] = _renamed(shown[part], model)
-    return shown
-
-
-def _renamed(value: Any, model: str) -> Any:
-    match value:
-        case str():
-            return _without_house_names(value, model)
-        case Mapping():
-            return {
-                key: item if key in {"artifact", "place"} else _renamed(item, model)
-                for key, item in value.items()
-            }
-        case list() | tuple():
-            return [_renamed(item, model) for item in value]
-    return value
-
-
-def _without_house_names(text: str, model: str) -> str:
-    """Take a seat's own name out of what it said, and its house's.
-
-    A rationale that opens with "As Claude" tells whose it is, and with it how the others voted.
-    """
-    spellings = (model, model.rpartition("/")[2])
-    # A model called by a plain word would take that word out of every sentence.
-    names = [name for name in spellings if re.search(r"[\d-]", name)]
-    longest_first = sorted(map(re.escape, [*names, *TELLING]), key=len, reverse=True)
-    pattern = rf"(?<![A-Za-z0-9])(?:{'|'.join(longest_first)})(?:[-\w.]*\w)?"
-    return re.sub(pattern, f"[{WITHHELD}]", text, flags=re.IGNORECASE)
 
 
 def _by_category(tests: Iterable[Mapping[str, Any]]) -> list[JsonDict]:

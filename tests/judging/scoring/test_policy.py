@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from bouts.formats.sarif import CRITICAL_SEVERITY
 from bouts.rules import Judge, Severity
 from judging.scoring.metrics import MEASURES
 from judging.scoring.policy import CURRENT, POLICIES, WEIGHED, Consequence, Policy
@@ -96,3 +97,8 @@ def test_a_severity_that_no_rule_knows_is_medium() -> None:
     assert Severity.of(" Critical ") is Severity.CRITICAL
     assert Severity.of("blocker") is Severity.MEDIUM
     assert Severity.of(None) is Severity.MEDIUM
+
+
+def test_what_a_reader_takes_for_critical_is_the_policys_number() -> None:
+    """Readers know no policy, and are not to have a number of their own."""
+    assert CURRENT.objective.critical_security_severity == CRITICAL_SEVERITY
