@@ -513,6 +513,21 @@ def test_a_correction_that_splits_on_a_finding_brings_the_finding_and_its_hold_b
     assert live(case).adjustment == -20
 
 
+def test_an_amendment_that_falls_leaves_the_points_as_found(reviewer: User, second: User) -> None:
+    match = make_match(
+        votes=AGREEING, findings=[finding("process_abuse", points=-4)], stakes="high"
+    )
+    case = case_of(match, "integrity_review")
+    first = ruled(case, reviewer, "amend", points=-7)
+    ruled(case, second, "amend", points=-7)
+    case.refresh_from_db()
+    assert live(case).adjustment == -7
+    dismissed = Decision("dismiss", BECAUSE)
+    actions.correct_ruling(first.pk, dismissed, by=reviewer, version=case.version)
+    (found,) = live(case).breakdown["integrity"]["findings"]
+    assert (found["status"], found["points"], found["price"]) == ("proposed", 0, -4)
+
+
 def test_cases_settled_by_a_ruling_come_back_with_it(reviewer: User, second: User) -> None:
     match = make_match(
         votes={"anthropic": 100, "openai": 86, "google": 93},
