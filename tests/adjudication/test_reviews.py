@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from fractions import Fraction
@@ -175,6 +176,8 @@ def test_the_page_takes_the_request_and_shows_it_to_the_team_alone(
     client = client_of(competitor)
     page = client.get(ADDRESS).content.decode()
     assert FORM["evidence"][0] in page
+    events = [int(number) for number in re.findall(r'value="trajectory.json#event:(\d+)"', page)]
+    assert events == sorted(events) and len(events) > 2
     answer = client.post(ADDRESS, FORM, follow=True)
     assert answer.redirect_chain == [("/matches/m-1/", 302)]
     assert "the votes overlook it" in answer.content.decode()
