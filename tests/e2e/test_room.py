@@ -170,6 +170,26 @@ def test_a_server_that_goes_away_takes_neither_the_text_nor_the_slot(
     assert BlindScore.objects.count() == 1
 
 
+def test_of_two_tabs_of_one_person_the_first_commits(
+    reviewer: User, page_as: OpenPage, problems: Problems
+) -> None:
+    case = case_of(make_match())
+    page = page_as(reviewer)
+    claim(page, case)
+    tab = page.context.new_page()
+    problems.watch(tab)
+    tab.goto(case.get_absolute_url())
+    commit(page)
+    fill_card(tab, level=1)
+    tab.get_by_role("button", name="Commit and reveal").click()
+    expect(tab.get_by_role("heading", name="Nothing was signed")).to_be_visible()
+    expect(tab.get_by_text(THOUGHT)).to_be_visible()
+    problems.expect("409")
+    assert BlindScore.objects.get().score == 75
+    tab.get_by_role("link", name="Open the case").click()
+    expect(tab.get_by_role("heading", name="Your ruling")).to_be_visible()
+
+
 def test_without_script_a_case_goes_from_the_queue_to_its_ruling(
     reviewer: User, page_as: OpenPage
 ) -> None:
