@@ -26,7 +26,7 @@ ANSWERED = "answered"  # the state of an answer that is no score: Integrity's
 
 def settled_of(call: ModelCall) -> Settled:
     """Read a call's stored bytes. Raises `Tampered` where they are not what was stored."""
-    form = Form.from_json(_document(call.prompt)["form"])
+    form = Form.from_json(document_in(call.prompt)["form"])
     attempts = tuple(
         Attempt(
             number=attempt.number,
@@ -49,12 +49,13 @@ def anchors_of(call: ModelCall) -> dict[str, JsonDict]:
     """Return where each piece of evidence in a call's prompt stands, by its id."""
     return {
         item["id"]: anchor(item["artifact"], item["place"])
-        for section in _document(call.evidence)["sections"]
+        for section in document_in(call.evidence)["sections"]
         for item in section["items"]
     }
 
 
-def _document(blob: Blob) -> Any:
+def document_in(blob: Blob) -> Any:
+    """Return the JSON that is stored of a call. Raises `Tampered`."""
     return orjson.loads(blobs.whole(blob))
 
 

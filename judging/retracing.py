@@ -17,10 +17,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import orjson
-
-from bouts import blobs
-from bouts.models import Blob
 from bouts.rules import Judge
 from bouts.rules import Seat as SeatName
 from judging.differing import plain, unequal
@@ -31,6 +27,7 @@ from judging.panel.items import EvidenceBundle
 from judging.panel.prompts import Prompt
 from judging.panel.seats import BASE_URLS, Seat
 from judging.panel.wires import Wire
+from judging.readings import document_in
 from judging.rubrics import sheet
 
 Unequal = tuple[str, Any, Any]  # field, stored, made again
@@ -71,7 +68,7 @@ def retraced(call: ModelCall, evidence_of: Callable[[Judge], EvidenceBundle]) ->
 
 
 def _of_evidence(call: ModelCall, evidence: EvidenceBundle) -> list[Unequal]:
-    stored = _document(call.evidence)
+    stored = document_in(call.evidence)
     found = unequal(stored, plain(evidence.as_json()), "evidence")
     if not found and call.evidence_id != evidence.digest:
         found = [("evidence", call.evidence_id, evidence.digest)]
@@ -84,7 +81,7 @@ def _prompt(call: ModelCall, evidence: EvidenceBundle) -> Prompt:
         Judge(call.judge),
         sheet(call.judge, call.rubric_version),
         evidence,
-        _document(call.prompt)["boundary"],
+        document_in(call.prompt)["boundary"],
         call.template_version,
     )
 
@@ -95,7 +92,7 @@ def _of_prompt(call: ModelCall, prompt: Prompt) -> Iterator[Unequal]:
         stored, version = getattr(call, f"{name}_digest"), getattr(call, f"{name}_version")
         if stored != again:
             yield f"{name} {version}", stored, again
-    yield from unequal(_document(call.prompt), plain(prompt.as_json()), "prompt")
+    yield from unequal(document_in(call.prompt), plain(prompt.as_json()), "prompt")
 
 
 def _hold_against_requests(call: ModelCall, prompt: Prompt, traced: Retraced) -> None:
@@ -144,7 +141,3 @@ def _limits(wire: Wire, parameters: dict[str, Any]) -> tuple[int, float | None]:
         return config["maxOutputTokens"], config.get("temperature")
     most = parameters.get("max_completion_tokens", parameters.get("max_tokens"))
     return most, parameters.get("temperature")
-
-
-def _document(blob: Blob) -> Any:
-    return orjson.loads(blobs.whole(blob))

@@ -12,9 +12,9 @@ from django.views.decorators.http import require_GET
 
 from bouts import blobs
 from bouts.htmx import render_page
-from bouts.models import Blob
 from judging import spending
 from judging.models import CallAttempt, ModelCall
+from judging.readings import document_in
 from judging.showing.inert import inert
 from judging.sight import Sight, privately, sight_of
 
@@ -43,7 +43,7 @@ def call_detail(request: HttpRequest, slug: str, call_id: int) -> HttpResponse:
     calls = ModelCall.objects.select_related("result", "prompt", "evidence", "bundle__match")
     call = get_object_or_404(calls, pk=call_id, bundle__match=sight.head.match_id)
     result = call.result_or_none
-    prompt = _document(call.prompt)
+    prompt = document_in(call.prompt)
     context = {
         "head": sight.head,
         "call": call,
@@ -80,10 +80,6 @@ def _attempt(row: CallAttempt) -> AttemptRow:
     except (orjson.JSONDecodeError, orjson.JSONEncodeError):  # deeper than it writes is as bad
         text = data.decode(errors="replace")
     return AttemptRow(row, _shown(text))
-
-
-def _document(blob: Blob) -> Any:
-    return orjson.loads(blobs.whole(blob))
 
 
 def _pretty(value: Any) -> str:
