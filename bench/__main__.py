@@ -1,6 +1,6 @@
 """Measure speed as ratios to a floor in the same run: `make bench`.
 
-With names of sections (formats, ingest, pages, boards, claims) only those are measured.
+With names of sections (formats, ingest, pages, boards, claims, queue) only those are measured.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ django.setup()
 
 from django.core.management import call_command  # noqa: E402
 
-from bench import boards, claims, formats, ingest, pages  # noqa: E402
+from bench import boards, claims, formats, ingest, pages, queue  # noqa: E402
 
 SECTIONS = {
     "formats": formats.measure,
@@ -26,6 +26,7 @@ SECTIONS = {
     "pages": pages.measure,
     "boards": boards.measure,
     "claims": claims.measure,
+    "queue": queue.measure,
 }
 
 
@@ -35,11 +36,12 @@ def main(names: list[str]) -> int:
         print(f"no such section: {', '.join(unknown)}; there are {', '.join(SECTIONS)}")
         return 2
     call_command("migrate", verbosity=0)
-    call_command("flush", interactive=False, verbosity=0)
     call_command("collectstatic", interactive=False, verbosity=0)
     print(f"{'':<38}{'ours':>12}{'floor':>12}{'ratio':>8}  goal")
     with tempfile.TemporaryDirectory() as folder:
         for name in names or SECTIONS:
+            # What one section has filled the tables with is no part of the next one's figures.
+            call_command("flush", interactive=False, verbosity=0)
             for row in SECTIONS[name](Path(folder)):
                 print(row, flush=True)
     return 0

@@ -26,7 +26,7 @@ CASES = 2000
 def measure(folder: Path) -> Iterator[Row]:
     """Let sixteen reviewers claim two thousand cases; no case may go to two of them."""
     cases = _open_cases(folder)
-    tokens = [_token(number) for number in range(REVIEWERS)]
+    tokens = [token_of(number) for number in range(REVIEWERS)]
     claimed: list[int] = []
     with server.running() as address:
         started = time.perf_counter()
@@ -44,14 +44,20 @@ def measure(folder: Path) -> Iterator[Row]:
     )
 
 
-def _open_cases(folder: Path) -> int:
-    """Make matches whose panels disagree: the first by upload, the rest as copies of its rows."""
+def first_case(folder: Path) -> Case:
+    """Upload a match whose panel disagrees, and return its case."""
     bundles.store_challenge(folder)
     path = folder / "split.zip"
     bundles.write(path, "split", scores=(60, 76, 92))
     bundle = uploads.upload(path, name=path.name, by=None).bundle
     steps.run_steps(bundle)
-    first = Case.objects.get(bundle=bundle)
+    return Case.objects.get(bundle=bundle)
+
+
+def _open_cases(folder: Path) -> int:
+    """Make matches whose panels disagree: the first by upload, the rest as copies of its rows."""
+    first = first_case(folder)
+    bundle = first.bundle
     matches = [_copied(bundle.match, slug=f"split-{number}") for number in range(1, CASES)]
     type(bundle.match).objects.bulk_create(matches)
     copies = [_copied(bundle, match=match) for match in matches]
@@ -72,7 +78,8 @@ def _copied(row: object, **changes: object) -> object:
     return copy
 
 
-def _token(number: int) -> str:
+def token_of(number: int) -> str:
+    """Return the secret of a token with which a reviewer works on cases."""
     reviewer, _ = User.objects.get_or_create(
         username=f"bench-reviewer-{number}", defaults={"role": User.Role.REVIEWER}
     )
