@@ -262,4 +262,4 @@ class Breakdown(serializers.Serializer):
     waits = maybe(serializers.ListField, child=Wait())
     artifacts = maybe(serializers.ListField, child=ArtifactRow())
     withheld = texts()
-    superseded = serializers.BooleanField(required=False)
+    superseded = maybe(serializers.BooleanField)
