@@ -33,6 +33,11 @@ def render_page(
         response.write(toasts)
     else:
         response = render(request, template, context, status=status)
+    return varied(response)
+
+
+def varied(response: HttpResponse) -> HttpResponse:
+    """Say of a page that htmx may be given another: a page that stood ready says it too."""
     patch_vary_headers(response, ["HX-Request", "HX-History-Restore-Request"])
     return response
 

@@ -9,12 +9,16 @@ A pooler between us and the server must keep prepared statements, as PgBouncer d
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, time
+from functools import cached_property
 from typing import Any, TypeVar
 
 import psycopg
 from django.db import connection
 from django.db.models import Model, QuerySet
+from django.db.models.query import ModelIterable, ValuesListIterable
+from django.db.models.sql.compiler import SQLCompiler
 from psycopg import sql
 
 Row = TypeVar("Row", bound=Model)
@@ -69,3 +73,85 @@ def instance_of(model: type[Row], values: Sequence[object]) -> Row:
     For models whose fields need no conversion of Django's, such as JSON does.
     """
     return model.from_db(None, columns_of(model), values)
+
+
+# What stands in the place of a hole of this number while a query is built. No row has it, and it
+# fits into every column: Django answers a number that does not without asking the database.
+STAND_INS: dict[type, Callable[[int], Any]] = {
+    int: lambda number: 2**31 - 20_261 + number,
+    str: "value {}, which is yet to come".format,
+    datetime: lambda number: datetime(1, 2, 3, 4, 5, number, tzinfo=UTC),
+}
+
+
+class Prepared:
+    """A query set with holes, built at its first use and afterwards only filled in.
+
+    ``build`` is given a stand-in of each hole's kind and returns rows of a model, or a
+    `values_list`. It may depend on nothing else. What would be set for good although it is
+    not for good, such as a time, raises `Unfit`; so does a hole that the query does not have.
+
+        person = Prepared(lambda pk: User.objects.filter(pk=pk), pk=int)
+        person.rows(pk=7)
+    """
+
+    def __init__(self, build: Callable[..., QuerySet], **holes: type) -> None:
+        self._build = build
+        self._stand_ins = {
+            name: STAND_INS[kind](number) for number, (name, kind) in enumerate(holes.items())
+        }
+
+    def rows(self, **values: Any) -> list[Any]:
+        """Return what the query finds with these values in its holes."""
+        found = run(self._statement, values)
+        return list(self._made(self._compiler.results_iter([found], tuple_expected=True)))
+
+    def first(self, **values: Any) -> Any:
+        """Return the first that it finds, or None."""
+        return next(iter(self.rows(**values)), None)
+
+    @cached_property
+    def _queryset(self) -> QuerySet:
+        queryset = self._build(**self._stand_ins)
+        if queryset._iterable_class not in {ModelIterable, ValuesListIterable}:
+            raise Unfit(f"{queryset._iterable_class.__name__} is not known here")
+        if queryset.query.select_related or queryset._prefetch_related_lookups:
+            raise Unfit("of a prepared query there are no related rows")
+        return queryset
+
+    @cached_property
+    def _compiler(self) -> SQLCompiler:
+        """The compiler, once it knows what is selected: it turns rows into values."""
+        compiler = self._queryset.query.get_compiler(connection=connection)
+        _, values = compiler.as_sql()
+        holes = self._stand_ins.values()
+        for value in values:
+            if isinstance(value, date | time) and value not in holes:
+                raise Unfit(f"{value} would be set for good")
+        for name, stand_in in self._stand_ins.items():
+            if stand_in not in values:
+                raise Unfit(f"no place for {name}")
+        return compiler
+
+    @cached_property
+    def _statement(self) -> str:
+        self._compiler  # noqa: B018: it refuses what does not fit
+        return written(self._queryset, {value: name for name, value in self._stand_ins.items()})
+
+    def _made(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[Any]:
+        if self._queryset._iterable_class is ValuesListIterable:
+            yield from rows
+            return
+        compiler = self._compiler
+        model, positions = compiler.klass_info["model"], compiler.klass_info["select_fields"]
+        first, last = positions[0], positions[-1] + 1
+        names = [column[0].target.attname for column in compiler.select[first:last]]
+        for row in rows:
+            made = model.from_db(connection.alias, names, row[first:last])
+            for name, position in (compiler.annotation_col_map or {}).items():
+                setattr(made, name, row[position])
+            yield made
+
+
+class Unfit(Exception):
+    """A query set that cannot be prepared."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, wraps
 from typing import Any
 
-from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, Value
+from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet, Value
 from django.db.models.fields.json import KeyTextTransform
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
@@ -21,6 +21,7 @@ from bouts.disclosure import (
     effective_disclosure,
 )
 from bouts.models import Bundle, Match, User
+from bouts.prepared import Prepared
 from bouts.rules import Disclosure
 from judging.disclosed import disclosed
 from judging.models import Scorecard, Step
@@ -129,16 +130,36 @@ def head_of(user: User, slug: str, number: int | None) -> Head:
     Raises 404. A match that nothing has been scored of has its live bundle and no card.
     """
     visible = Match.objects.visible_to(user)
-    cards = Scorecard.objects.filter(match__slug=slug, match__in=visible)
-    cards = cards.live() if number is None else cards.filter(number=number)
-    columns = [*OF_CARDS, *_questions(user, "match"), "pk", "number", "is_live"]
-    found = next(iter(cards.order_by().values_list(*columns)[:1]), None)
+    if visible.query.is_empty():
+        raise Http404
+    asked = {"slug": slug} if number is None else {"slug": slug, "number": number}
+    if user.is_reviewer:
+        asked["viewer"] = user.pk
+    found = HEADS[user.is_reviewer, number is None].first(**asked)
     if found is None and number is None:
         live = visible.filter(slug=slug, bundles__is_live=True).order_by()
         found = live.values_list(*OF_UNSCORED, *_questions(user, "pk")).first()
     if found is None:
         raise Http404
     return Head(*found)
+
+
+def _heads(slug: str, number: int | None = None, viewer: int | None = None) -> QuerySet[Scorecard]:
+    user = User(pk=viewer, role=User.Role.REVIEWER if viewer else User.Role.COMPETITOR)
+    cards = Scorecard.objects.filter(match__slug=slug)
+    cards = cards.live() if number is None else cards.filter(number=number)
+    columns = [*OF_CARDS, *_questions(user, "match"), "pk", "number", "is_live"]
+    return cards.order_by().values_list(*columns)
+
+
+# By whether a reviewer asks, and whether for the live card. To build one of them anew takes ten
+# times as long as the database takes to answer it.
+HEADS = {
+    (False, True): Prepared(_heads, slug=str),
+    (False, False): Prepared(_heads, slug=str, number=int),
+    (True, True): Prepared(_heads, slug=str, viewer=int),
+    (True, False): Prepared(_heads, slug=str, number=int, viewer=int),
+}
 
 
 def _questions(user: User, match: str) -> tuple[Any, Any, Any]:

@@ -10,8 +10,8 @@ from django.core.cache import cache
 from django.db.models import Max
 from django.template.loader import render_to_string
 from django.utils import timezone
-from django.utils.safestring import SafeString, mark_safe
 
+from bouts.packing import Part
 from judging.judges.base import digest_of
 from judging.models import Scorecard, Verdict
 from judging.scoring.policy import WEIGHED
@@ -28,18 +28,18 @@ TEMPLATE = "judging/_card.html"
 RULING_SEAT = "ruling"
 
 
-def card_html(sight: Sight) -> SafeString:
+def card_part(sight: Sight) -> Part:
     """Return the card as HTML, from the cache where it has been made for this audience.
 
     Nothing of the viewer is in it but their time zone: only the scorecard, the gate's key and
     whether it is live.
     """
     key = card_key(sight)
-    html = None if settings.DEBUG else cache.get(key)
-    if html is None:
-        html = render_to_string(TEMPLATE, context_of(sight))
-        cache.set(key, html)
-    return mark_safe(html)  # rendered by an autoescaping template
+    part: Part | None = None if settings.DEBUG else cache.get(key)
+    if part is None:
+        part = Part.of(render_to_string(TEMPLATE, context_of(sight)))
+        cache.set(key, part)
+    return part
 
 
 def card_key(sight: Sight) -> str:

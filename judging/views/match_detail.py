@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import hashlib
+import secrets
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.contrib.messages import get_messages
+from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.utils.cache import patch_vary_headers
 from django.utils.http import quote_etag
+from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_GET
 from django_htmx.http import HttpResponseClientRefresh
 
+from bouts.backends import counted
 from bouts.disclosure import Audience
-from bouts.htmx import render_page, wants_part
+from bouts.htmx import render_page, varied, wants_part
+from bouts.packing import PartedResponse
 from judging.models import Step
-from judging.showing.card import card_html, card_key
+from judging.showing.card import card_key, card_part
 from judging.sight import Sight, privately, sight_of
+
+# Stands for the token in a frame that is kept; nobody can have written it into a name.
+TOKEN = secrets.token_hex()
 
 
 @require_GET
@@ -45,18 +54,39 @@ def scorecard_page(request: HttpRequest, sight: Sight) -> HttpResponse:
     if sight.head.card_id is None:
         context = {**_frame(sight), "progress": _progress(sight)}
         return privately(render_page(request, "judging/match_detail.html", context))
-    etag = _etag(request, sight)
+    frame = _frame_key(request, sight)
+    etag = frame and _etag(request, frame)
     if etag and request.headers.get("If-None-Match") == etag:
         response: HttpResponse = HttpResponse(status=304)
     else:
-        context = {**_frame(sight), "card_html": card_html(sight)}
-        if sight.has_unfinished_work:
-            context["progress"] = _progress(sight)
-        response = render_page(request, "judging/match_detail.html", context)
+        response = _page(request, sight, frame)
     if etag:
         response.headers["ETag"] = etag
     patch_vary_headers(response, ["Cookie"])
     return privately(response)
+
+
+def _page(request: HttpRequest, sight: Sight, key: str | None) -> HttpResponse:
+    """Put the card into its frame, which like the card is kept for whom it was made.
+
+    The token against forged requests is no part of what is kept: it is masked anew each time.
+    """
+    card = card_part(sight)
+    kept: list[list[bytes]] | None = cache.get(key) if key and not settings.DEBUG else None
+    if kept is None:
+        # Rendered by an autoescaping template.
+        context = {**_frame(sight), "card_html": mark_safe(card.html.decode())}
+        if sight.has_unfinished_work:
+            context["progress"] = _progress(sight)
+        if not key:
+            return render_page(request, "judging/match_detail.html", context)
+        page = render_page(request, "judging/match_detail.html", {**context, "csrf_token": TOKEN})
+        before, _, after = page.content.partition(card.html)
+        kept = [before.split(TOKEN.encode()), after.split(TOKEN.encode())]
+        cache.set(key, kept)
+    token = get_token(request).encode()
+    before, after = (token.join(pieces) for pieces in kept)
+    return varied(PartedResponse(before, card, after))
 
 
 def _frame(sight: Sight) -> dict[str, Any]:
@@ -84,28 +114,34 @@ def _review(sight: Sight) -> dict[str, Any] | None:
     }
 
 
-def _etag(request: HttpRequest, sight: Sight) -> str | None:
+def _frame_key(request: HttpRequest, sight: Sight) -> str | None:
     """Tell one page from another: the card, what stands around it, and who looks.
 
-    None where something is shown once, such as a message. The page names the person and
-    holds their token against forged requests, so both are part of it.
+    None where something is shown once, such as a message.
     """
     if wants_part(request) or sight.has_unfinished_work or len(get_messages(request)):
         return None
-    get_token(request)  # the page holds one in any case; now it is known which
-    head = sight.head
+    user, head = request.user, sight.head
     if not sight.shows_evidence:
         # Reviews and open cases are not on the page: its ETag must not tell of them either.
         head = replace(head, review=None, is_contested=False)
     around = (
         card_key(sight),
         head,
-        request.user.pk,
-        str(request.user),
-        request.user.role,
-        request.META["CSRF_COOKIE"],
+        user.pk,
+        str(user),
+        user.role,
+        user.uses_keys,
+        [getattr(user, name, None) for name in counted],  # told in the masthead
     )
-    return "W/" + quote_etag(hashlib.sha256(repr(around).encode()).hexdigest()[:32])
+    return f"frame:{hashlib.sha256(repr(around).encode()).hexdigest()}"
+
+
+def _etag(request: HttpRequest, frame: str) -> str:
+    """Tell apart too whose token against forged requests the page holds."""
+    get_token(request)  # the page holds one in any case; now it is known which
+    around = f"{frame}:{request.META['CSRF_COOKIE']}"
+    return "W/" + quote_etag(hashlib.sha256(around.encode()).hexdigest()[:32])
 
 
 def _progress(sight: Sight) -> dict[str, Any]:

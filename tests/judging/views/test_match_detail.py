@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.staticfiles import finders
@@ -17,6 +18,7 @@ from bouts.models import Bundle, Match, User
 from judging import steps
 from judging.actions import decide_finding, rule_strategy
 from judging.models import Scorecard, Step
+from news.models import Notice
 from tests.judging.views.making import (
     FINDINGS,
     many_tests,
@@ -30,6 +32,7 @@ from tests.matches import found, store
 
 PAGE = "/matches/m-1/"
 AtMost = Callable[[int], AbstractContextManager[None]]
+TOKEN = r'(?<=X-CSRFToken": ")\w{64}|(?<=csrfmiddlewaretoken" value=")\w{64}'
 
 
 def text_of(html: str) -> str:
@@ -354,11 +357,67 @@ def test_the_cached_card_holds_nothing_of_the_viewer(
     cached = [value for key, value in _cached() if ":card:" in key]
     assert len(cached) == 1
     for mine in ("Ines", "ines", "csrf", "Sign out"):
-        assert mine not in cached[0]
+        assert mine.encode() not in cached[0].html
 
 
-def _cached() -> list[tuple[str, str]]:
-    return [(key, cache.get(key.partition(":")[2].partition(":")[2])) for key in cache._cache]
+def _cached() -> list[tuple[str, Any]]:
+    return [(key, cache.get(key.partition(":")[2].partition(":")[2])) for key in list(cache._cache)]
+
+
+def test_a_frame_that_is_kept_is_for_one_person_and_holds_no_token(
+    bundle: Bundle,
+    competitor: User,
+    rival: User,
+    operator: User,
+    client_of: Callable[[User], Client],
+) -> None:
+    for user in (competitor, rival, operator):
+        fresh = page(client_of(user))
+        assert user.username in fresh
+        first, again = (client_of(user).get(PAGE) for _ in range(2))
+        assert again.content.decode().count(str(user)) == fresh.count(str(user))
+        tokens = [set(re.findall(TOKEN, one.content.decode())) for one in (first, again)]
+        assert [len(one) for one in tokens] == [1, 1]
+        assert tokens[0] != tokens[1]
+    frames = [repr(value) for key, value in _cached() if ":frame:" in key]
+    assert len(frames) == 3
+    assert not any(re.search(TOKEN, frame) for frame in frames)
+
+
+def test_the_token_of_a_kept_frame_is_taken_and_what_the_masthead_says_is_not_kept(
+    bundle: Bundle, competitor: User
+) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(competitor)
+    strict.get(PAGE)
+    html = page(strict)
+    token = re.search(TOKEN, html)[0]
+    unread = Notice.objects.filter(user=competitor).count()
+    Notice.objects.create(user=competitor, kind=Notice.Kind.SCORED, text="A total.")
+    assert f"{unread + 1} new" not in html
+    assert f"{unread + 1} new" in page(strict)
+    assert (
+        strict.post(reverse("bouts:sign_out"), {"csrfmiddlewaretoken": "x" * 64}).status_code == 403
+    )
+    assert strict.post(reverse("bouts:sign_out"), {"csrfmiddlewaretoken": token}).status_code == 302
+
+
+@pytest.mark.parametrize("accepts", ["gzip", "br, gzip;q=0.5", "identity", ""])
+def test_a_page_with_a_compressed_part_is_the_page(as_team: Client, accepts: str) -> None:
+    as_team.get(PAGE)
+    plain = as_team.get(PAGE)
+    packed = as_team.get(PAGE, headers={"Accept-Encoding": accepts})
+    assert "Accept-Encoding" in packed.headers["Vary"]
+    if "gzip" in accepts:
+        assert packed.headers["Content-Encoding"] == "gzip"
+        assert len(packed.content) < len(plain.content) / 4
+        content = gzip.decompress(packed.content)
+    else:
+        assert "Content-Encoding" not in packed.headers
+        content = packed.content
+    assert packed.headers["Content-Length"] == str(len(packed.content))
+    without = [re.sub(TOKEN, "", one.decode()) for one in (plain.content, content)]
+    assert without[0] == without[1]
 
 
 def test_an_unchanged_page_is_answered_with_304_to_the_same_person_only(

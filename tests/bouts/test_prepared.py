@@ -1,0 +1,74 @@
+"""A prepared query gives what the same query would, and refuses to keep what does not keep."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+from django.db.models import Count, Q, QuerySet
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from bouts.models import Team, User
+from bouts.prepared import Prepared, Unfit
+
+pytestmark = pytest.mark.django_db
+
+
+def test_it_finds_the_same_each_time_with_other_values(competitor: User, reviewer: User) -> None:
+    person = Prepared(lambda pk: User.objects.with_team_ids().filter(pk=pk), pk=int)
+    for user in (competitor, reviewer, competitor):
+        plain = User.objects.with_team_ids().get(pk=user.pk)
+        (found,) = person.rows(pk=user.pk)
+        assert {**found.__dict__, "_state": None} == {**plain.__dict__, "_state": None}
+        assert not found._state.adding
+    assert person.first(pk=0) is None
+
+
+def test_it_takes_one_query(
+    competitor: User, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    person = Prepared(lambda pk: User.objects.filter(pk=pk), pk=int)
+    for _ in range(2):
+        with django_assert_num_queries(1):
+            person.first(pk=competitor.pk)
+
+
+def test_values_come_in_their_order_and_a_hole_may_stand_twice(competitor: User) -> None:
+    def build(text: str, least: int) -> QuerySet:
+        teams = Team.objects.filter(Q(slug=text) | Q(name=text), pk__gte=least)
+        return teams.annotate(people=Count("members")).values_list("people", "slug")
+
+    teams = Prepared(build, text=str, least=int)
+    (team,) = competitor.teams.all()
+    for text in (team.slug, team.name):
+        assert teams.rows(text=text, least=team.pk) == [(1, team.slug)]
+        assert teams.rows(text=text, least=team.pk + 1) == []
+
+
+def test_what_is_put_in_is_a_value_and_never_sql(competitor: User) -> None:
+    people = Prepared(lambda name: User.objects.filter(username=name), name=str)
+    assert people.rows(name="' OR true --") == []
+    assert people.rows(name="%s") == []
+
+
+def test_a_time_that_would_be_kept_is_refused_and_one_that_is_a_hole_is_not(
+    competitor: User,
+) -> None:
+    since = timezone.now() - timedelta(days=1)
+    with pytest.raises(Unfit, match="would be set for good"):
+        Prepared(lambda: User.objects.filter(date_joined__gt=since)).rows()
+    joined = Prepared(lambda since: User.objects.filter(date_joined__gt=since), since=datetime)
+    assert joined.rows(since=since) == [competitor]
+    assert joined.rows(since=timezone.now() + timedelta(days=1)) == []
+
+
+def test_a_hole_that_is_not_in_the_query_is_refused() -> None:
+    with pytest.raises(Unfit, match="no place for pk"):
+        Prepared(lambda pk: User.objects.all(), pk=int).rows(pk=1)
+
+
+def test_what_would_come_without_its_related_rows_is_refused() -> None:
+    for rows in (User.objects.prefetch_related("teams"), User.objects.values("pk")):
+        with pytest.raises(Unfit):
+            Prepared(lambda rows=rows: rows).rows()
