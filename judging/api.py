@@ -27,11 +27,10 @@ from bouts.disclosure import Audience, audience_in, open_to
 from bouts.models import Challenge, ChallengeVersion, Match
 from bouts.rules import Disclosure, Severity, Stakes
 from judging.api_shapes import Breakdown, Score
-from judging.board import BEST_FIRST, BoardRow, version_of
+from judging.board import BEST_FIRST, BoardRow, board_of, version_of
 from judging.breakdown import weights_of
 from judging.filters import BoardFilter, MatchFilter
 from judging.models import Scorecard, Standing, Step
-from judging.narrow import board_of
 from judging.scoring.policy import CURRENT, WEIGHED
 from judging.sight import Sight, privately, sight_of
 

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
 from itertools import zip_longest
-from typing import overload
+from typing import Any, overload
 
-from django.db.models import Count, F, Max, Min, Q, QuerySet
+from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from bouts.disclosure import dark_to
 from bouts.models import ChallengeVersion, Match, User
-from judging import standings
+from judging import narrow, standings
 from judging.charts.spread import SpreadBar, spread_bar
 from judging.models import Scorecard, Standing
+from judging.scoring.policy import CURRENT
 
 # What a board can be ordered by, and the columns that hold it.
 COLUMNS = {
@@ -95,12 +97,27 @@ WHY_UNRANKED = {
 }
 
 
-class Board:
-    """The board of a challenge's version, or the one over all challenges, for one person."""
+def board_of(version: ChallengeVersion | None, user: User, asked: Mapping[str, Any]) -> Board:
+    """Return the board that an address asks for: the default one, or one of less."""
+    family, window = asked.get("family") or "", asked.get("window") or ""
+    days = int(window) if window in map(str, narrow.WINDOWS) else 0
+    # One challenge is of one family.
+    return Board(version, user, "" if version else family, days)
 
-    def __init__(self, version: ChallengeVersion | None, user: User) -> None:
+
+class Board:
+    """The board of a challenge's version, or the one over challenges, for one person.
+
+    A ``family`` of challenges and a ``window`` of the last so many days make it a narrower one.
+    """
+
+    def __init__(
+        self, version: ChallengeVersion | None, user: User, family: str = "", window: int = 0
+    ) -> None:
         self.version = version
         self.user = user
+        self.family = family
+        self.window = window
 
     @property
     def rows(self) -> QuerySet[Standing]:
@@ -109,7 +126,7 @@ class Board:
         A reviewer sees none of an agent whose match they may still be asked to score blind:
         not its figures, and not the gap that it would leave among the ranks.
         """
-        rows = Standing.objects.filter(challenge_version=self.version)
+        rows = Standing.objects.of_board(self.version, self.family, self.window)
         return rows.exclude(agent__in=self.dark.values("agent")) if self.user.is_reviewer else rows
 
     @property
@@ -129,7 +146,29 @@ class Board:
     @cached_property
     def needed(self) -> int:
         """From how many challenges on an agent has a rank here."""
-        return 1 if self.version else standings.challenges_needed()
+        if self.version:
+            return 1
+        if not self.is_narrow:
+            return standings.challenges_needed()
+        versions = ChallengeVersion.objects.filter(is_live=True)
+        if self.family:
+            versions = versions.filter(family=self.family)
+        fought = Standing.objects.of_board(OuterRef("pk"), window=self.window)
+        return min(CURRENT.ranked_from_challenges, versions.filter(Exists(fought)).count())
+
+    @property
+    def is_narrow(self) -> bool:
+        return bool(self.family or self.window)
+
+    @property
+    def since(self) -> datetime | None:
+        """From when on the matches of a window are counted."""
+        return narrow.since(self.window, narrow.today()) if self.window else None
+
+    @cached_property
+    def is_behind(self) -> bool:
+        """Whether it lacks what was scored, or what left its window, since its rows were made."""
+        return self.is_narrow and narrow.is_behind(self.version, self.family, self.window)
 
     @property
     def _has_rank(self) -> Q:
@@ -193,12 +232,13 @@ class Board:
     def is_open(self) -> bool:
         """Whether anything on it can still change: a row, or a match that is held off it."""
         unsettled = [Scorecard.Status.PENDING, Scorecard.Status.PROVISIONAL]
-        return self.rows.filter(status__in=unsettled).exists()
+        return self.is_behind or self.rows.filter(status__in=unsettled).exists()
 
     @property
     def awaits_bands(self) -> bool:
         """Whether scores have changed since tie bands were settled last."""
-        return self.version is None and standings.awaiting_bands().exists()
+        is_default = self.version is None and not self.is_narrow
+        return is_default and standings.awaiting_bands().exists()
 
     def within_models(self) -> list[ModelSpread]:
         """Return how far apart ranked agents on one base model are, by each judge.

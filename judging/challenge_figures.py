@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from fractions import Fraction
 
 from django.contrib.postgres.aggregates import Corr
 from django.core.cache import cache
-from django.db.models import Avg, Case, Count, FloatField, Max, Value, When
+from django.db.models import Avg, Case, Count, FloatField, Value, When
 from django.db.models.functions import Cast
 
 from bouts.formats.types import Kind
@@ -63,26 +64,25 @@ class Figures:
 def figures_of(version: ChallengeVersion, severities: Mapping[str, str]) -> Figures:
     """Return the figures of a version's newest matches that have a total and count.
 
-    ``severities`` are those of the manifest by test id. Made anew when a match is scored.
+    ``severities`` are those of the manifest by test id. Made anew when other matches are the
+    newest, or one of them has another scorecard.
     """
     cards = Scorecard.objects.live().filter(
         challenge_version=version, value__isnull=False, match__exclusion=Match.Exclusion.NONE
     )
-    newest = Scorecard.objects.filter(challenge_version=version).aggregate(Max("pk"))["pk__max"]
-    key = f"challenge:{build_id()}:{version.pk}:{newest}:{cards.count()}"
+    newest = cards.order_by("-created_at", "-pk").values_list("pk", "bundle", "match__agent__team")
+    rows = tuple(newest[:NEWEST])
+    digest = hashlib.sha256(repr(rows).encode()).hexdigest()
+    key = f"challenge:{build_id()}:{version.pk}:{digest}"
     found = cache.get(key)
     if found is None:
-        found = _made(cards, severities)
+        found = _made(rows, severities)
         cache.set(key, found)
     return found
 
 
-def _made(cards: object, severities: Mapping[str, str]) -> Figures:
-    rows = list(
-        cards.order_by("-created_at", "-pk").values_list("pk", "bundle", "match__agent__team")[
-            :NEWEST
-        ]
-    )
+def _made(rows: Sequence[tuple[int, int, int]], severities: Mapping[str, str]) -> Figures:
+    """Return the figures of some matches: of each the scorecard, the bundle and the team."""
     bundles = [bundle for _, bundle, _ in rows]
     return Figures(
         matches=len(rows),

@@ -46,15 +46,15 @@ class BoardFilter(django_filters.FilterSet):
     base_model = django_filters.CharFilter("agent__base_model", label="The agent's base model.")
     team = django_filters.CharFilter("agent__team__slug", label="Slug of the team.")
     status = django_filters.ChoiceFilter(
-        choices=Scorecard.Status.choices, method="with_status", label="Status of the row."
+        choices=Scorecard.Status.choices, label="Status of the row."
     )
     family = django_filters.CharFilter(
         method="as_it_is", label="Only challenges of this family; on the board over all of them."
     )
     window = django_filters.ChoiceFilter(
-        choices=list(WINDOWS.items()),
+        choices=[(str(days), label) for days, label in WINDOWS.items()],
         method="as_it_is",
-        label="Only matches fought in the last so many days.",
+        label="Only matches fought in the last so many days, counted in whole days of UTC.",
     )
     order = django_filters.ChoiceFilter(
         choices=[(sign + name, sign + name) for name in COLUMNS for sign in ("-", "")],
@@ -71,12 +71,7 @@ class BoardFilter(django_filters.FilterSet):
         return rows.filter(Q(agent__name__icontains=value) | Q(agent__team__name__icontains=value))
 
     def as_it_is(self, rows: QuerySet, name: str, value: str) -> QuerySet:
-        """Leave the order to `Board.in_order`, which keeps unranked rows apart, and what a
-        narrower board is made of to `judging.narrow`.
+        """Leave the order to `Board.in_order`, which keeps unranked rows apart, and family and
+        window to `judging.board.board_of`: they are another board.
         """
         return rows
-
-    def with_status(self, rows: QuerySet, name: str, value: str) -> QuerySet:
-        """Narrow to rows of a status; on a narrower board they have another, and it looks."""
-        is_narrow = self.data.get("family") or self.data.get("window") in WINDOWS
-        return rows if is_narrow else rows.filter(status=value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
+from django.db.models import OuterRef, Q
 from django.urls import reverse
 from django.utils import timezone
 
@@ -325,6 +325,14 @@ class Scorecard(models.Model):
                 fields=["match"], condition=Q(is_live=True), name="one_live_scorecard"
             ),
         ]
+        indexes = [
+            # What a challenge's figures are made of.
+            models.Index(
+                fields=["challenge_version", "-created_at", "-id"],
+                condition=Q(is_live=True, value__isnull=False),
+                name="newest_scorecards",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.match}, revision {self.number}"
@@ -340,16 +348,33 @@ class Scorecard(models.Model):
         )
 
 
+class StandingQuerySet(models.QuerySet):
+    def of_board(
+        self, version: ChallengeVersion | OuterRef | None, family: str = "", window: int = 0
+    ) -> StandingQuerySet:
+        """Narrow to the rows of one board; see `Standing`."""
+        return self.filter(challenge_version=version, family=family, window=window)
+
+    def default(self) -> StandingQuerySet:
+        """Narrow to the boards over all families and all time."""
+        return self.filter(family="", window=0)
+
+
 class Standing(models.Model):
-    """A row of a board, kept up to date as scorecards are recorded.
+    """A row of a board. Always equal to what a recount from the scorecards gives.
 
     With a challenge version: the agent's mean over its ranked matches there. Without one:
-    the mean over challenges. Always equal to what a recount from the scorecards gives.
+    the mean over challenges. Those rows are written as scorecards are recorded. A narrower
+    board, of one family of challenges or of the last days, has rows of its own; they follow
+    in the sweep (`judging.narrow`).
     """
 
     agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="standings")
     challenge = models.ForeignKey(Challenge, null=True, on_delete=models.CASCADE)
     challenge_version = models.ForeignKey(ChallengeVersion, null=True, on_delete=models.CASCADE)
+    family = models.CharField(max_length=120, blank=True)  # one only, on a board over challenges
+    window = models.PositiveSmallIntegerField(default=0)  # the last so many days; 0 is all time
+    made_on = models.DateField(null=True)  # the day in UTC from which a window was counted back
     ranked_matches = models.PositiveIntegerField(default=0)
     matches = models.PositiveIntegerField(default=0)
     challenges = models.PositiveIntegerField(default=1)
@@ -375,14 +400,18 @@ class Standing(models.Model):
     interval_high = models.DecimalField(max_digits=7, decimal_places=2, null=True)
     band = models.PositiveIntegerField(null=True)
     awaits_band = models.BooleanField(default=False)  # its figures changed since bands were settled
+    # Of default rows: they changed since the agent's rows on narrower boards were written.
+    awaits_narrow = models.BooleanField(default=True)
     status = models.CharField(max_length=12)  # of the row: provisional where one match is
     marks = ArrayField(models.CharField(max_length=20), default=list)
     updated_at = models.DateTimeField(auto_now=True)
 
+    objects = StandingQuerySet.as_manager()
+
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["agent", "challenge_version"],
+                fields=["agent", "challenge_version", "family", "window"],
                 name="one_standing_per_board",
                 nulls_distinct=False,
             ),
@@ -390,6 +419,8 @@ class Standing(models.Model):
         indexes = [
             models.Index(
                 "challenge_version",
+                "family",
+                "window",
                 models.F("rounded").desc(nulls_last=True),
                 models.F("value").desc(nulls_last=True),
                 "id",
@@ -397,6 +428,14 @@ class Standing(models.Model):
             ),
             models.Index(
                 fields=["agent"], condition=Q(awaits_band=True), name="standings_without_band"
+            ),
+            models.Index(
+                fields=["agent"],
+                condition=Q(awaits_narrow=True, family="", window=0),
+                name="standings_without_narrow",
+            ),
+            models.Index(
+                fields=["made_on"], condition=Q(made_on__isnull=False), name="standings_by_day"
             ),
         ]
 

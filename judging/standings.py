@@ -1,7 +1,7 @@
 """The boards: an agent's row is written anew whenever one of its scorecards changes.
 
-A row always equals what a recount from the scorecards gives; `recount` does that, and a test
-compares. Means are exact until they are stored.
+A row always equals what a recount from the scorecards gives; `judging.narrow.recount` does that,
+and a test compares. Means are exact until they are stored.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -36,48 +37,81 @@ MOST_LOOKED_AT = 5_000  # matches in which the newest of some agents are looked 
 # Of a scorecard what a row is made of: not the breakdown, which is long.
 CARD_FIELDS = (
     "match__agent", "match__exclusion", "bundle", "challenge_version__challenge", "challenge_version__is_live",
+    "challenge_version__family",
     "status", "marks", "value", "low", "high", "adjustment", *JUDGES,
 )  # fmt: skip
 
 FIGURES = ("value", "total", "low", "high", "adjustment", *JUDGES)
 WRITTEN = (
-    "challenge", "matches", "ranked_matches", "challenges", "status", "marks", "rounded",
-    "spread", "triggers", "interval_low", "interval_high", "awaits_band", "updated_at", *FIGURES,
+    "challenge", "made_on", "matches", "ranked_matches", "challenges", "status", "marks",
+    "rounded", "spread", "triggers", "interval_low", "interval_high", "awaits_band",
+    "awaits_narrow", "updated_at", *FIGURES,
 )  # fmt: skip
+
+
+class Place(NamedTuple):
+    """The board that a row stands on: of one challenge's version, or over challenges; see
+    `Standing`."""
+
+    version: ChallengeVersion | None = None
+    family: str = ""
+    window: int = 0
+
+
+PLACED = ("challenge_version", "family", "window")  # the columns that tell it
+
+Row = dict[str, Any]  # the columns of a `Standing`
 
 
 @transaction.atomic(savepoint=False)
 def refresh(agent_id: int) -> None:
-    """Write an agent's rows anew: one a challenge version, and the overall one."""
-    # One writer an agent: two of its matches may finish at the same moment.
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [STANDINGS_LOCK, agent_id])
+    """Write an agent's default rows anew: one a challenge version, and the overall one."""
+    lock(agent_id)
     cards = cards_for_rows().filter(match__agent=agent_id)
-    rows = rows_of(cards, triggers_of(cards))
-    old = list(Standing.objects.filter(agent=agent_id).only("challenge_version", "band"))
+    tally = Tally(cards, triggers_of(cards))
+    rows = {Place(version): tally.on(version) for version in tally.versions}
+    old = list(Standing.objects.filter(agent=agent_id, family="", window=0).only(*PLACED, "band"))
     had_band = any(row.band is not None for row in old if row.challenge_version_id is None)
-    if None in rows:
-        rows[None]["awaits_band"] = had_band or rows[None]["interval_low"] is not None
+    if overall := tally.over(tally.live):
+        rows[Place()] = overall
+        overall["awaits_band"] = had_band or overall["interval_low"] is not None
     elif had_band:
         # Whatever was in its band has to be looked at again: one row that waits is enough.
         others = Standing.objects.filter(band__isnull=False).exclude(agent=agent_id)
         others.filter(pk__in=others.values("pk")[:1]).update(awaits_band=True)
-    kept = {version and version.pk for version in rows}
-    if gone := [row.pk for row in old if row.challenge_version_id not in kept]:
+    write(agent_id, rows, old)
+    if not rows:
+        Standing.objects.filter(agent=agent_id).delete()
+
+
+def lock(agent_id: int) -> None:
+    """Let nobody else write an agent's rows until the transaction ends: two of its matches may
+    finish at the same moment."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [STANDINGS_LOCK, agent_id])
+
+
+def write(agent_id: int, rows: Mapping[Place, Row], old: Iterable[Standing]) -> None:
+    """Write an agent's rows, in place of some old ones."""
+    kept = {(place.version and place.version.pk, *place[1:]) for place in rows}
+    gone = [row.pk for row in old if (row.challenge_version_id, row.family, row.window) not in kept]
+    if gone:
         Standing.objects.filter(pk__in=gone).delete()
     Standing.objects.bulk_create(
         [
             Standing(
                 agent_id=agent_id,
-                challenge_version=version,
-                challenge_id=version.challenge_id if version else None,
+                challenge_version=place.version,
+                challenge_id=place.version.challenge_id if place.version else None,
+                family=place.family,
+                window=place.window,
                 updated_at=timezone.now(),
                 **row,
             )
-            for version, row in rows.items()
+            for place, row in rows.items()
         ],
         update_conflicts=True,
-        unique_fields=["agent", "challenge_version"],
+        unique_fields=["agent", "challenge_version", "family", "window"],
         update_fields=WRITTEN,
     )
 
@@ -93,6 +127,7 @@ def cards_for_rows() -> QuerySet[Scorecard]:
 
 
 Triggers = Mapping[int, Sequence[str]]
+Means = Mapping[str, Fraction | None]  # by figure
 
 
 def triggers_of(cards: QuerySet[Scorecard]) -> Triggers:
@@ -106,36 +141,65 @@ def triggers_of(cards: QuerySet[Scorecard]) -> Triggers:
     return found
 
 
-def rows_of(
-    cards: Iterable[Scorecard], triggers: Triggers
-) -> dict[ChallengeVersion | None, dict[str, Any]]:
-    """Return the rows of one agent's scorecards: by challenge version, and overall under None."""
-    by_version: dict[ChallengeVersion, list[Scorecard]] = defaultdict(list)
-    for card in cards:
-        by_version[card.challenge_version].append(card)
-    rows: dict[ChallengeVersion | None, dict[str, Any]] = {
-        version: _row(here, triggers) for version, here in by_version.items()
-    }
-    live = {version: here for version, here in by_version.items() if version.is_live}
-    if overall := _overall(live, triggers):
-        rows[None] = overall
-    return rows
+class Tally:
+    """Scorecards of one agent, and the rows that they make."""
+
+    def __init__(self, cards: Iterable[Scorecard], triggers: Triggers) -> None:
+        self._cards: dict[ChallengeVersion, list[Scorecard]] = defaultdict(list)
+        for card in cards:
+            self._cards[card.challenge_version].append(card)
+        self._triggers = triggers
+
+    @property
+    def versions(self) -> list[ChallengeVersion]:
+        return list(self._cards)
+
+    @property
+    def live(self) -> list[ChallengeVersion]:
+        """The versions that a board over challenges is made of."""
+        return [version for version in self._cards if version.is_live]
+
+    @cached_property
+    def _means(self) -> dict[ChallengeVersion, Means]:
+        return {version: _means(_ranked(here)) for version, here in self._cards.items()}
+
+    def on(self, version: ChallengeVersion) -> Row:
+        """Return the row of one version."""
+        return {
+            **_counted(self._cards[version], self._triggers),
+            "challenges": 1,
+            "interval_low": None,
+            "interval_high": None,
+            **_figures(self._means[version]),
+        }
+
+    def over(self, versions: Sequence[ChallengeVersion]) -> Row | None:
+        """Return the row over some live versions: the mean of the means. None without any."""
+        if not versions:
+            return None
+        means = [self._means[version] for version in versions]
+        scores = {
+            str(version.challenge_id): here["value"]
+            for version, here in zip(versions, means, strict=True)
+            if here["value"] is not None
+        }
+        sure = bootstrap.interval(scores)
+        cards = [card for version in versions for card in self._cards[version]]
+        return {
+            **_counted(cards, self._triggers),
+            "challenges": len(scores),
+            "interval_low": sure and rounded(sure.low),
+            "interval_high": sure and rounded(sure.high),
+            **_figures({name: _mean(here[name] for here in means) for name in FIGURES}),
+        }
 
 
-def _row(cards: Sequence[Scorecard], triggers: Triggers) -> dict[str, Any]:
-    """Return the row of one agent's scorecards on one challenge."""
+def _counted(cards: Sequence[Scorecard], triggers: Triggers) -> Row:
+    """Return what a row says of its matches beside their means."""
     ranked = _ranked(cards)
-    return {**_facts(cards, ranked, triggers), **_figures(_means(ranked))}
-
-
-def _facts(
-    cards: Sequence[Scorecard], ranked: Sequence[Scorecard], triggers: Triggers
-) -> dict[str, Any]:
-    """Return the columns of a row but its figures."""
     return {
         "matches": len(cards),
         "ranked_matches": len(ranked),
-        "challenges": 1,
         "status": _status(ranked or cards),
         "marks": _marks(cards, ranked),
         "spread": _spread(ranked),
@@ -144,8 +208,6 @@ def _facts(
                 Counter(one for card in ranked for one in triggers.get(card.bundle_id, ())).items()
             )
         ),
-        "interval_low": None,
-        "interval_high": None,
         "awaits_band": False,
     }
 
@@ -160,36 +222,12 @@ def _spread(ranked: Sequence[Scorecard]) -> dict[str, list[str]]:
     return spread
 
 
-def _overall(
-    by_version: Mapping[ChallengeVersion, Sequence[Scorecard]], triggers: Triggers
-) -> dict[str, Any] | None:
-    """Return the row over all challenges: the mean of the means on their live versions."""
-    cards = [card for here in by_version.values() for card in here]
-    if not cards:
-        return None
-    means = {version: _means(_ranked(here)) for version, here in by_version.items()}
-    figures = {name: _mean(here[name] for here in means.values()) for name in FIGURES}
-    scores = {
-        str(version.challenge_id): here["value"]
-        for version, here in means.items()
-        if here["value"] is not None
-    }
-    sure = bootstrap.interval(scores)
-    return {
-        **_facts(cards, _ranked(cards), triggers),
-        "challenges": len(scores),
-        "interval_low": sure and rounded(sure.low),
-        "interval_high": sure and rounded(sure.high),
-        **_figures(figures),
-    }
-
-
 def _ranked(cards: Sequence[Scorecard]) -> list[Scorecard]:
     """Return the scorecards that count."""
     return [card for card in cards if card.is_ranked and not card.match.exclusion]
 
 
-def _means(ranked: Sequence[Scorecard]) -> dict[str, Fraction | None]:
+def _means(ranked: Sequence[Scorecard]) -> Means:
     """Return the exact mean of every figure over ranked scorecards."""
     return {
         "value": _mean(card.value for card in ranked),
@@ -201,7 +239,7 @@ def _means(ranked: Sequence[Scorecard]) -> dict[str, Fraction | None]:
     }
 
 
-def _figures(means: Mapping[str, Fraction | None]) -> dict[str, Decimal | None]:
+def _figures(means: Means) -> dict[str, Decimal | None]:
     """Return the columns of a row: two places each, and the value as the board is ordered by it."""
     columns = {name: _rounded(value) for name, value in means.items()}
     return {**columns, "value": as_decimal(means["value"]), "rounded": columns["value"]}
@@ -239,7 +277,7 @@ def challenges_needed() -> int:
 
 def ranked_rows(version: ChallengeVersion | None) -> QuerySet[Standing]:
     """Return the rows of a board that have a rank."""
-    rows = Standing.objects.filter(challenge_version=version, value__isnull=False)
+    rows = Standing.objects.of_board(version).filter(value__isnull=False)
     return rows if version else rows.filter(challenges__gte=challenges_needed())
 
 
@@ -302,10 +340,12 @@ def settle_bands() -> bool:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [BANDS_LOCK, 0])
     if not awaiting_bands().exists():
         return False
-    overall = Standing.objects.filter(challenge_version=None)
+    overall = Standing.objects.of_board(None)
     rows = list(overall.filter(value__isnull=False).order_by("-value", "pk"))
     scores: dict[int, dict[str, Fraction]] = defaultdict(dict)
-    on_challenges = Standing.objects.filter(challenge_version__is_live=True, value__isnull=False)
+    on_challenges = Standing.objects.default().filter(
+        challenge_version__is_live=True, value__isnull=False
+    )
     for agent, challenge, value in on_challenges.values_list("agent", "challenge", "value"):
         scores[agent][str(challenge)] = Fraction(value)
     bands = bootstrap.bands([scores[row.agent_id] for row in rows])
@@ -327,17 +367,8 @@ def awaiting_bands() -> QuerySet[Standing]:
     return Standing.objects.filter(awaits_band=True)
 
 
-def recount() -> None:
-    """Write every row anew from the scorecards."""
-    agents = set(Scorecard.objects.live().values_list("match__agent", flat=True))
-    Standing.objects.exclude(agent__in=agents).delete()
-    for agent_id in sorted(agents):
-        refresh(agent_id)
-    settle_bands()
-
-
 def refresh_overall(challenge: Challenge) -> None:
     """Write anew what a new version of a challenge changes: the overall rows of who fought it."""
-    agents = Standing.objects.filter(challenge=challenge).values_list("agent", flat=True)
-    for agent_id in sorted(set(agents)):
+    agents = Standing.objects.default().filter(challenge=challenge)
+    for agent_id in sorted(set(agents.values_list("agent", flat=True))):
         refresh(agent_id)

@@ -7,7 +7,7 @@ import logging
 from celery import Task, shared_task
 from kombu.exceptions import OperationalError
 
-from judging import asks, standings, steps
+from judging import asks, narrow, standings, steps
 from judging.models import Step
 
 logger = logging.getLogger(__name__)
@@ -35,12 +35,13 @@ def ask(step_id: int) -> None:
 @shared_task
 def sweep() -> None:
     """Pick up what a dead worker or a lost message left, and what need be held back no longer;
-    settle the tie bands of the board where scores have changed."""
+    settle the tie bands and the narrower boards where scores have changed."""
     for bundle_id in steps.stranded_bundles():
         ring(bundle_id)
     for step_id in asks.stranded():
         ring_for(step_id)
     standings.settle_bands()
+    narrow.settle()
 
 
 def ring(bundle_id: int, *, with_asks: bool = True) -> None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 # What static/js/charts.js puts in the place of these, by the colours of the page.
 PEN, PENCIL = "--pen", "--pencil"
 
 
-def form_figure(points: Sequence[tuple[str, str, str, bool]]) -> dict[str, Any]:
-    """Return a figure of (when, total, match, whether it counts), in order of time."""
+def form_figure(points: Sequence[tuple[datetime, str, str, bool]]) -> dict[str, Any]:
+    """Return a figure of (when, total, match, whether it counts), in order of time.
+
+    Times are drawn as clocks in their zone show them: Plotly takes no notice of an offset.
+    """
     traces = []
     for counts, name, colour, symbol in (
         (True, "counts", PEN, "circle"),
@@ -23,7 +27,7 @@ def form_figure(points: Sequence[tuple[str, str, str, bool]]) -> dict[str, Any]:
                     "type": "scatter",
                     "mode": "lines+markers" if counts else "markers",
                     "name": name,
-                    "x": [when for when, _, _, _ in some],
+                    "x": [when.replace(tzinfo=None).isoformat() for when, _, _, _ in some],
                     "y": [float(total) for _, total, _, _ in some],
                     "text": [match for _, _, match, _ in some],
                     "hovertemplate": "%{text}: %{y:.2f}<extra></extra>",

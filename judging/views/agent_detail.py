@@ -11,6 +11,7 @@ from django.db.models import F
 from django.db.models.fields.json import KeyTextTransform
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
+from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from bouts.disclosure import Audience, Gate, audience_in, contested, dark_to, effective_disclosure
@@ -104,7 +105,8 @@ def _cards(agent: Agent) -> Any:
 def _standings(agent: Agent, user: User) -> list[tuple[Standing, BoardRow, int]]:
     """Return where the agent stands: overall, then on every challenge it fought."""
     rows = (
-        Standing.objects.filter(agent=agent)
+        Standing.objects.default()
+        .filter(agent=agent)
         .select_related("agent__team", "challenge_version__challenge")
         .defer("challenge_version__document", "challenge_version__starting_tree")
     )
@@ -187,7 +189,7 @@ def _note(
 def _figure(cards: Sequence[Scorecard]) -> dict[str, Any] | None:
     points = [
         (
-            card.started_at.isoformat(),
+            timezone.localtime(card.started_at),
             str(card.total),
             card.match.slug,
             card.is_ranked and not card.match.exclusion,

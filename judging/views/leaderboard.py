@@ -12,10 +12,10 @@ from django.views.decorators.http import require_GET
 from bouts.htmx import render_page
 from bouts.models import Agent, ChallengeVersion, Match, Team
 from judging import exports
-from judging.board import BEST_FIRST, COLUMNS, Board, BoardRow, version_of
+from judging.board import BEST_FIRST, COLUMNS, Board, BoardRow, board_of, version_of
 from judging.filters import BoardFilter
 from judging.models import Scorecard, Standing
-from judging.narrow import WINDOWS, board_of
+from judging.narrow import WINDOWS
 from judging.scoring import bootstrap
 from judging.standings import JUDGES
 
@@ -48,7 +48,8 @@ def leaderboard(request: HttpRequest, slug: str | None = None, kind: str = "") -
         "versions": version and version.challenge.versions.only("challenge", "number", "is_live"),
         "challenges": challenges,
         "families": sorted({one.family for one in challenges if one.family}),
-        "windows": WINDOWS.items(),
+        "windows": [(str(days), label) for days, label in WINDOWS.items()],
+        "board": board,
         "page": page,
         "rows": board.with_ranks(page.object_list),
         "ranked": board.ranked_count,
@@ -94,6 +95,9 @@ def _table(board: Board, rows: Sequence[Standing]) -> exports.Table:
         facts={
             "challenge": version and version.challenge.slug,
             "challenge_version": version and version.number,
+            "family": board.family or None,
+            "since": board.since and board.since.isoformat(),
+            "is_behind": board.is_behind,
             "ranked_from_challenges": board.needed,
         },
     )

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pytest_django import DjangoAssertNumQueries
 
 from bouts.models import ChallengeVersion, Match, User
-from judging import actions, standings
+from judging import actions, narrow, standings
 from judging.board import COLUMNS, Board, version_of
 from judging.filters import BoardFilter
 from judging.models import Scorecard, Standing
@@ -270,13 +270,18 @@ def test_whatever_happens_the_board_is_what_the_scorecards_say(
     with transaction.atomic():
         for play in played:
             happen(play, operator)
-        kept = rows_now()
-        assert kept == expected()
-        standings.recount()
-        assert rows_now() == kept
+        assert rows_now() == expected()
+        narrow.settle()
+        kept = rows_now(all_boards=True)
+        narrow.recount()
+        assert rows_now(all_boards=True) == kept
         Standing.objects.all().delete()
-        standings.recount()
-        assert rows_now() == kept
+        narrow.recount()
+        assert rows_now(all_boards=True) == kept
+        # All of it was fought today, so that a window of days holds what the default board has.
+        for days in narrow.WINDOWS:
+            assert rows_now(window=days) == expected()
+        assert rows_now(family="money") == over_one_challenge("a")
         transaction.set_rollback(True)
 
 
@@ -284,6 +289,8 @@ def happen(play: Played, operator: User) -> None:
     version = ChallengeVersion.objects.filter(challenge__slug=play.challenge, is_live=True).first()
     if version is None or play.is_new_version:
         version = make_version(play.challenge, version.number + 1 if version else 1)
+        if play.challenge == "a":
+            ChallengeVersion.objects.filter(pk=version.pk).update(family="money")
         standings.refresh_overall(version.challenge)
     card = record(
         make_agent(play.agent),
@@ -296,8 +303,11 @@ def happen(play: Played, operator: User) -> None:
     actions.exclude_match(card.match, play.exclusion, by=operator, reason="so it is")
 
 
-def rows_now() -> set[tuple[object, ...]]:
+def rows_now(*, all_boards: bool = False, **board: object) -> set[tuple[object, ...]]:
+    """Return the rows of the default boards, or of those of a window or family; or of all."""
     rows = Standing.objects.select_related("agent", "challenge_version")
+    if not all_boards:
+        rows = rows.filter(**{"family": "", "window": 0, **board})
     return {
         (
             row.agent.name,
@@ -308,8 +318,17 @@ def rows_now() -> set[tuple[object, ...]]:
             row.ranked_matches,
             row.matches,
             row.challenges,
+            *((row.family, row.window, str(row.spread), str(row.marks)) if all_boards else ()),
         )
         for row in rows
+    }
+
+
+def over_one_challenge(slug: str) -> set[tuple[object, ...]]:
+    """Return the rows over a family that has this challenge alone: those of its live version."""
+    live = str(ChallengeVersion.objects.filter(challenge__slug=slug, is_live=True).first())
+    return {
+        (row[0], None, *row[2:7], int(row[4] is not None)) for row in rows_now() if row[1] == live
     }
 
 
