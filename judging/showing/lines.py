@@ -17,6 +17,7 @@ from judging.showing.inert import coloured, plain, shortened
 WINDOW = 200  # lines to a page
 CONTEXT = 8  # lines around the one that evidence names
 MOST_HITS = 100  # of a search, to a page
+MOST_LOOKED_AT = 16_000_000  # bytes of lines, in one search
 AROUND = 80  # characters of a line that are told on either side of a hit
 
 
@@ -57,8 +58,8 @@ def window(blob: Blob, first: int, last: int, gate: Gate, targets: Iterable[int]
     watch = KeyWatch()
     found = []
     has_more = False
-    with blobs.opened(blob) as stream:
-        for number, data, passed in blobs.numbered(stream):
+    with blobs.opened_before(blob, first) as lines:
+        for number, data, passed in lines:
             if number > last:
                 has_more = True
                 break
@@ -83,14 +84,20 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """The lines that a search found; ``more`` is where to go on, or None at the end."""
+    """The lines that a search found; ``more`` is where to go on, or None at the end.
+
+    ``last`` is the last line that was looked at.
+    """
 
     lines: tuple[Hit, ...]
     more: int | None
+    last: int
 
 
 def search(blob: Blob, wanted: str, gate: Gate, first: int = 1) -> Hits:
     """Find the lines from ``first`` on that hold a text, whatever its case.
+
+    It stops after `MOST_HITS`, or after `MOST_LOOKED_AT`, and says where to go on.
 
     Looked through is what a page shows of a line: a search that found what is masked or
     withheld would tell letter by letter what it is.
@@ -99,13 +106,17 @@ def search(blob: Blob, wanted: str, gate: Gate, first: int = 1) -> Hits:
     rare = wanted.lower().encode() if wanted.isascii() else None
     watch = KeyWatch()
     hits: list[Hit] = []
-    with blobs.opened(blob) as stream:
-        for number, data, _ in blobs.numbered(stream):
+    number, looked_at = first - 1, 0
+    with blobs.opened_before(blob, first) as lines:
+        for number, data, passed in lines:
             is_key = watch.sees(data)
-            if number < first or is_key:
+            if number < first:
                 continue
+            if looked_at > MOST_LOOKED_AT:
+                return Hits(tuple(hits), number, number - 1)
+            looked_at += len(data) + passed
             # Most lines are told at a glance. One with escape sequences may be cut by them.
-            if rare is not None and b"\x1b" not in data and rare not in data.lower():
+            if is_key or (rare is not None and b"\x1b" not in data and rare not in data.lower()):
                 continue
             text = data.rstrip(b"\r\n").decode("utf-8", "replace")
             shown = gate.text(text)
@@ -113,9 +124,9 @@ def search(blob: Blob, wanted: str, gate: Gate, first: int = 1) -> Hits:
             if hit is None:
                 continue
             if len(hits) == MOST_HITS:
-                return Hits(tuple(hits), number)
+                return Hits(tuple(hits), number, number - 1)
             hits.append(hit)
-    return Hits(tuple(hits), None)
+    return Hits(tuple(hits), None, number)
 
 
 def _hit(number: int, text: str, needle: str) -> Hit | None:

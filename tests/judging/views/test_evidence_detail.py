@@ -10,6 +10,7 @@ import pytest
 from django.test import Client
 
 from bouts.models import Artifact, Bundle, User
+from judging.showing import lines
 from tests.judging.views.making import BUILD_LOG, STATIC_FAILURE, plain, rich
 from tests.judging.views.test_match_detail import text_of
 
@@ -256,8 +257,23 @@ def test_a_search_gives_lines_with_their_addresses(bundle: Bundle, as_team: Clie
     numbers = re.findall(r'at=line:(\d+)">', html)
     assert numbers == ["44", *(str(number) for number in range(440, 450))]
     assert "<mark>line 44</mark>9 of the build" in html
-    assert "11 lines; that is all." in text_of(html)
+    assert "11 lines hold “LINE 44” as this page shows it; that is all." in text_of(html)
     assert "No line holds" in said(as_team, f"{address}?find=nothing+like+it")
+
+
+def test_a_search_looks_at_so_much_and_says_where_it_stopped(
+    bundle: Bundle, as_team: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "MOST_LOOKED_AT", 2_000)
+    html = as_team.get(at(bundle, "build.log"), {"find": "line 449"}).content.decode()
+    for _ in range(20):
+        assert re.search(r"No line from line \d+ to \d+ holds", text_of(html))
+        assert "what follows was not looked at" in text_of(html)
+        html = as_team.get(unescape(re.search(r'rel="next" href="([^"]+)"', html)[1]))
+        html = html.content.decode()
+        if "<mark>" in html:
+            break
+    assert "<mark>line 449</mark>" in html
 
 
 def test_a_search_with_many_hits_goes_on_where_it_stopped(bundle: Bundle, as_team: Client) -> None:
