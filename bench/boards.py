@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import http.client
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,7 +29,6 @@ PAGES = {
     "an agent's page": "/agents/{agent}/",
     "a challenge's page": "/challenges/bench-1/",
     "search": "/search/?q=bench-1-1",
-    "list of matches": "/matches/",
 }
 
 
@@ -44,12 +45,32 @@ def measure(folder: Path) -> Iterator[Row]:
         few = _milliseconds(address, headers)
         _fill(MANY)
         many = _milliseconds(address, headers)
+        first, whole, rows = _exported(address, headers)
     total = AGENTS * CHALLENGES * MANY
     for what in PAGES:
         yield Row(
             f"{what}, ms", many[what], few[what],
             f"over {total:,} matches; over {AGENTS * CHALLENGES * FEW:,}", at_most=1.5,
         )  # fmt: skip
+
+    yield Row(f"first bytes of {rows:,} matches as CSV, s", first, None, "", at_most=2)
+    yield Row("matches as CSV, rows/s", rows / whole, None, "", at_least=2_000)
+
+
+def _exported(address: tuple[str, int], headers: dict[str, str]) -> tuple[float, float, int]:
+    """Fetch the matches of one challenge as a file; return when it began and ended to come."""
+    client = http.client.HTTPConnection(*address, timeout=300)
+    started = time.perf_counter()
+    client.request(
+        "GET", "/matches.csv?challenge=bench-1", headers={**headers, "Accept-Encoding": ""}
+    )
+    answer = client.getresponse()
+    lines = answer.read(1).count(b"\n")
+    first = time.perf_counter() - started
+    while block := answer.read(1 << 16):
+        lines += block.count(b"\n")
+    client.close()
+    return first, time.perf_counter() - started, lines - 1
 
 
 def _milliseconds(address: tuple[str, int], headers: dict[str, str]) -> dict[str, float]:
@@ -129,7 +150,7 @@ INSERT INTO judging_scorecard (match_id, bundle_id, challenge_version_id, number
     rests_on, cause, reason, created_at, is_live)
 SELECT b.match_id, b.id, %(version)s, 1, '2026.1', 'final', '{}', s.score, s.score::text,
     s.score::text, s.score::text, s.score::text, s.score::text, 0,
-    CASE WHEN b.started_at > now() - interval '1 day' THEN c.breakdown ELSE '{}' END, '', '{}', 'bench',
+    CASE WHEN b.started_at > now() - interval '3 days' THEN c.breakdown ELSE '{}' END, '', '{}', 'bench',
     '', b.uploaded_at, true
 FROM bouts_bundle b CROSS JOIN LATERAL (SELECT 20 + (b.match_id * 7919) %% 60 AS score) s
 CROSS JOIN (

@@ -74,6 +74,7 @@ class Match(models.Model):
         indexes = [
             models.Index(fields=["agent", "challenge"]),
             models.Index(fields=["-created_at", "-id"], name="newest_matches"),
+            models.Index(fields=["agent", "-created_at", "-id"], name="newest_of_an_agent"),
             models.Index(OpClass(Upper("slug"), "text_pattern_ops"), name="matches_by_slug"),
             models.Index(fields=["agent"], condition=Q(is_sample=True), name="sample_matches"),
         ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from django.db.models import Q, QuerySet
+from django.db.models.expressions import OrderBy
+from django.db.models.functions import Upper
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
@@ -14,6 +16,13 @@ from judging.sight import privately
 
 SHORTEST, LONGEST = 2, 120
 MOST = 12  # of each kind; more than that wants a filter
+
+
+class AsIndexed(OrderBy):
+    """Orders texts byte by byte, as the index for their beginnings does: the first dozen of half
+    a million that fit are read off it, and none of the others."""
+
+    template = "%(expression)s USING ~<~"
 
 
 @require_GET
@@ -38,7 +47,7 @@ def _matches(user: User, text: str) -> QuerySet[Match]:
         open_to(user)
         .filter(slug__istartswith=text)
         .select_related("agent__team", "challenge")
-        .order_by("slug")
+        .order_by(AsIndexed(Upper("slug")))
     )
 
 

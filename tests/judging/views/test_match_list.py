@@ -5,12 +5,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from adjudication import actions as adjudication
 from adjudication.models import Case
 from bouts.models import Bundle, Match, User
 from judging.models import Scorecard
+from judging.views.match_list import FILE_CHUNK
+from tests.judging.cards import make_agent, make_version
 from tests.judging.views.making import plain
 from tests.matches import store
 
@@ -124,3 +128,26 @@ def test_a_stranger_is_sent_to_sign_in(db: None) -> None:
 
 def test_an_empty_list_says_so(competitor: User, client_of: Callable[[User], Client]) -> None:
     assert "No match yet" in client_of(competitor).get("/matches/").content.decode()
+
+
+def test_a_file_is_sent_while_its_rows_are_read(
+    client_of: Callable[[User], Client], operator: User
+) -> None:
+    """However many there are, no more of them are held than come with one query."""
+    version, agent = make_version(), make_agent()
+    Match.objects.bulk_create(
+        Match(slug=f"m-{number}", challenge=version.challenge, agent=agent)
+        for number in range(2 * FILE_CHUNK + 100)
+    )
+    for kind in ("csv", "json"):
+        answer = client_of(operator).get(f"/matches.{kind}")
+        assert answer.streaming
+        with CaptureQueriesContext(connection) as asked:
+            content = iter(answer.streaming_content)
+            first = [next(content), next(content)]
+            early = len(asked)
+            rest = list(content)
+        assert 0 < early < len(asked) <= early + 2
+        whole = b"".join([*first, *rest])
+        assert whole.count(b"m-") == 2 * FILE_CHUNK + 100
+        assert len(max(rest, key=len)) < len(whole) / 4
