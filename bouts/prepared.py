@@ -135,7 +135,7 @@ class Prepared:
 
     @cached_property
     def _statement(self) -> str:
-        self._compiler  # noqa: B018: it refuses what does not fit
+        assert self._compiler  # it refuses what does not fit
         return written(self._queryset, {value: name for name, value in self._stand_ins.items()})
 
     def _made(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[Any]:

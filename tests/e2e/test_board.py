@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from tests import matches
 from tests.e2e.conftest import OpenPage
 from tests.factories import make_user
 from tests.judging.views.making import rich
-from tests.matches import judge
+from tests.matches import judge, panel
 
 Shoot = Callable[[Page, str], Path]
 Accessible = Callable[[Page], None]
@@ -148,3 +149,26 @@ def test_times_are_in_the_zone_of_the_browser_and_say_so(
     page.goto("/matches/")  # the browser has said by now where it is
     expect(page.get_by_text("12 Mar 2026, 19:30 IST").first).to_be_visible()
     expect(page.get_by_text("Times of Asia/")).to_be_visible()
+
+
+@pytest.mark.parametrize("has_script", [True, False])
+def test_from_the_board_to_why_points_were_lost_takes_three_clicks(
+    worker: None, tmp_path: Path, page_as: OpenPage, has_script: bool
+) -> None:
+    """Strategy weighs 20 of 65 parts here: at 73.1875 of 100 it loses 8.25 points."""
+    judge(
+        tmp_path, match="m-1", challenge={"judges": ["objective", "strategy", "integrity"]},
+        verdicts=panel(73.1875, 73.1875, 73.1875),
+    )  # fmt: skip
+    page = page_as(make_user("ines", teams=("northbank",)), java_script_enabled=has_script)
+    page.goto("/leaderboard/")
+    page.get_by_role("rowheader").get_by_role("link", name="Heron").click()
+    lost = page.get_by_role("listitem").filter(has_text="Strategy").filter(has_text="8.25 lost")
+    lost.get_by_role("link", name="m-1").first.click()
+    expect(page).to_have_url(re.compile(r"/matches/m-1/#strategy"))
+    expect(page.locator("#strategy")).to_be_in_viewport()
+    expect(page.get_by_text("Seat anthropic thinks.")).to_be_visible()
+    row = page.get_by_role("row").filter(has=page.get_by_role("link", name="Strategy", exact=True))
+    row.locator("summary").click()
+    expect(row.get_by_text("73.19").first).to_be_visible()
+    expect(row.locator("details")).to_contain_text("22.52")
