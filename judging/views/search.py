@@ -22,7 +22,7 @@ class AsIndexed(OrderBy):
     """Orders texts byte by byte, as the index for their beginnings does: the first dozen of half
     a million that fit are read off it, and none of the others."""
 
-    template = "%(expression)s USING ~<~"
+    template = "%(expression)s USING ~<~ /* ASC */"  # Django looks for the word
 
 
 @require_GET
