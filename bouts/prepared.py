@@ -38,8 +38,13 @@ def run(statement: str, params: Mapping[str, object]) -> list[tuple[Any, ...]]:
     """
     connection.close_if_health_check_failed()
     connection.ensure_connection()
-    # Django switches preparing off. Its own cursors bind values on this side and never prepare.
-    connection.connection.prepare_threshold = 0
+    raw = connection.connection
+    if raw.prepare_threshold is None:
+        # Django switches preparing off. Its own cursors bind values on this side and never prepare.
+        raw.prepare_threshold = 0
+        # Left to choose, PostgreSQL goes on planning each call where the first ones, on smaller
+        # tables, were cheaper than the plan that fits all.
+        raw.execute("SET plan_cache_mode = force_generic_plan")
     wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
     with wrap(_Cursor(connection.connection)) as cursor:
         cursor.execute(statement, params)
