@@ -11,11 +11,14 @@ it and no change is not a diff, and unreadable.
 
 from __future__ import annotations
 
+import io
 import re
 from collections import Counter
 from collections.abc import Iterator
+from os.path import commonprefix
 from typing import BinaryIO, ClassVar, NamedTuple
 
+from bouts.formats.crumbs import Crumbs
 from bouts.formats.guard import guarded
 from bouts.formats.lines import numbered_lines
 from bouts.formats.remarks import Remarks
@@ -25,11 +28,10 @@ from bouts.formats.types import DiffLine, FileChange, Hunk, Kind, Report, Unread
 MAX_FILES = 100_000
 MAX_KEPT_LINES = 50_000  # of one file that are kept to be shown; all are counted
 MAX_KEPT_BYTES = 4 * 1024 * 1024  # of the same
+BYTES_EACH_HUNK = 128  # that hunks have on average: see `Crumbs`
 MAX_TITLE_CHARS = 500  # of a hunk's first line, which ends in a line of code
 
 Numbered = Iterator[tuple[int, bytes]]
-# A line of a hunk: its number in the diff, sign, number in the old file and the new, text.
-_Line = tuple[int, str, int | None, int | None, bytes]
 
 _GIT = b"diff --git "
 _HUNK = re.compile(rb"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
@@ -42,8 +44,12 @@ _ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)", re.DOTALL)
 _ESCAPES = dict(zip(b"abtnvfr", b"\a\b\t\n\v\f\r", strict=True))
 _NULL = b"/dev/null"
 _END = b"@"  # stands for the end of the file, and is no line of a hunk
+_CONTEXT = (b" ", b"", b"\r")  # signs; some mailers trim an empty line's
 _NO_NEWLINE = b"No newline at end of file"
-_KEPT = f"MAX_KEPT_LINES = {MAX_KEPT_LINES:,} and MAX_KEPT_BYTES = {MAX_KEPT_BYTES:,} a file"
+_NOT_KEPT = (
+    "lines that are counted but not kept, "
+    f"MAX_KEPT_LINES = {MAX_KEPT_LINES:,} and MAX_KEPT_BYTES = {MAX_KEPT_BYTES:,} a file"
+)
 _MOVES = (
     ("renamed", b"rename from", b"rename to"),
     ("copied", b"copy from", b"copy to"),
@@ -51,6 +57,11 @@ _MOVES = (
 _HEADER_FIELDS = (
     *(b"old mode", b"new mode", b"new file mode", b"deleted file mode"),
     *(field for _, *both in _MOVES for field in both),
+)
+# What a line outside of hunks begins with if it tells anything.
+_TELLING = re.compile(
+    rb"[-+\\]|@@|diff --|Index: |Binary files |GIT binary patch|Cannot display: "
+    rb"|(?:old|new|new file|deleted file) mode |(?:rename|copy) (?:from|to) "
 )
 # What git puts before the names of both sides; `diff.mnemonicPrefix` has more than a/ and b/.
 _PREFIXES = frozenset({b"a/", b"b/", b"c/", b"i/", b"o/", b"w/", b"1/", b"2/"})
@@ -64,7 +75,7 @@ _SIGNS = re.compile(
 class DiffReader:
     kind: ClassVar[Kind] = Kind.DIFF
     format: ClassVar[str] = "diff"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     def recognises(self, head: bytes) -> bool:
         return not head.strip() or _SIGNS.search(head) is not None
@@ -74,15 +85,20 @@ class DiffReader:
         remarks = Remarks()
         counts: Counter[str] = Counter(files=0, added=0, removed=0)
         seen: set[int] = set()  # hashes of the paths
-        for change in changes(numbered_lines(source), remarks):
-            counts.update(files=1, added=change.added, removed=change.removed)
-            counts.update({f"files_{change.status}": 1})
-            counts.update(binary=change.binary, line_endings_only=change.line_endings_only)
+        size = source.seek(0, io.SEEK_END)
+        for change in changes(numbered_lines(source), size, remarks):
+            counts["files"] += 1
+            counts["added"] += change.added
+            counts["removed"] += change.removed
+            counts[f"files_{change.status}"] += 1
+            counts["binary"] += change.binary
+            counts["line_endings_only"] += change.line_endings_only
             if counts["files"] > MAX_FILES:
                 raise Unreadable(f"more files than MAX_FILES = {MAX_FILES:,}")
-            if hash(change.path) in seen:
+            path = hash(change.path)
+            if path in seen:
                 remarks.add("a path that is changed more than once", change.path[:200])
-            seen.add(hash(change.path))
+            seen.add(path)
             _remark_on_path(change.path, remarks)
             yield change
         if not counts["files"] and not _is_blank(source):
@@ -92,12 +108,18 @@ class DiffReader:
         remarks.write(report)
 
 
-def changes(lines: Numbered, remarks: Remarks) -> Iterator[FileChange]:
-    """Yield the change of each file in a diff, given as numbered lines without their LF."""
+def changes(lines: Numbered, size: int, remarks: Remarks) -> Iterator[FileChange]:
+    """Yield the change of each file in a diff, given as numbered lines without their LF.
+
+    ``size`` is how many bytes they are.
+    """
+    hunks = Crumbs(size, "hunks", BYTES_EACH_HUNK)
     draft: _Draft | None = None
     old_name: bytes | None = None  # of a `--- ` line, until the next line shows what it was
     for number, line in lines:
         previous, old_name = old_name, None
+        if not _TELLING.match(line):
+            continue
         if line.startswith(_GIT):
             if draft and not draft.is_announced:  # `svn diff --git` has both first lines
                 yield draft.finished(remarks)
@@ -117,6 +139,7 @@ def changes(lines: Numbered, remarks: Remarks) -> Iterator[FileChange]:
         elif hunk := _HUNK.match(line):
             if draft is None:
                 raise Unreadable("a hunk before any file name", f"line {number}")
+            hunks.add(f"line {number}")
             draft.read_hunk(Header.of(hunk, number, remarks), lines, remarks)
         elif _COMBINED.match(line):
             raise Unreadable("a combined diff of a merge, not a unified one", f"line {number}")
@@ -147,12 +170,9 @@ class _Draft:
         self._named = False  # by `---` and `+++`
         self._header: dict[bytes, bytes] = {}
         self._hunks: list[tuple[Header, list[DiffLine]]] = []
-        self._added = self._removed = 0
+        self._added, self._removed = _OneSided(), _OneSided()
         self._kept_lines = self._kept_bytes = 0
         self._after_hunk = 0  # number of the line after the last hunk
-        # To see whether both sides are the same but for CR at the ends of lines.
-        self._has_cr = False
-        self._old_hash = self._new_hash = 0
 
     @property
     def has_names(self) -> bool:
@@ -187,26 +207,38 @@ class _Draft:
                     self._header[field] = line[len(field) + 1 :].rstrip(b"\r")
 
     def read_hunk(self, header: Header, lines: Numbered, remarks: Remarks) -> None:
+        """Take a hunk's lines, until both lengths of its header are used up and not before."""
         kept: list[DiffLine] = []
         self._hunks.append((header, kept))
-        for number, sign, old, new, text in _body(header, lines):
-            self._after_hunk = number + 1
-            self._tally(sign, text)
-            if self._keeps(len(text)):
-                kept.append(DiffLine(sign, old, new, decode(text, remarks, f"line {number}")))
+        old, new = header.old, header.new
+        old_end, new_end = old + header.old_length, new + header.new_length
+        number = header.line
+        while old < old_end or new < new_end:
+            number, line = next(lines, (number, _END))
+            sign, text = line[:1], line[1:]
+            at: tuple[int | None, int | None] = (old, new)
+            if sign == b"+" and new < new_end:
+                at = (None, new)
+                new += 1
+                self._added.add(text)
+            elif sign == b"-" and old < old_end:
+                at = (old, None)
+                old += 1
+                self._removed.add(text)
+            elif sign == b"\\":
+                at, text = (None, None), _NO_NEWLINE
+            elif sign in _CONTEXT and old < old_end and new < new_end:
+                if sign != b" ":  # an empty line whose space was trimmed
+                    sign, text = b" ", line
+                old, new = old + 1, new + 1
             else:
-                remarks.add(f"lines that are counted but not kept, {_KEPT}", f"line {number}")
-
-    def _tally(self, sign: str, text: bytes) -> None:
-        if sign not in {"+", "-"}:
-            return
-        self._has_cr = self._has_cr or text.endswith(b"\r")
-        if sign == "+":
-            self._added += 1
-            self._new_hash = hash((self._new_hash, text.removesuffix(b"\r")))
-        else:
-            self._removed += 1
-            self._old_hash = hash((self._old_hash, text.removesuffix(b"\r")))
+                to_come = f"{old_end - old:,} old and {new_end - new:,} new lines to come"
+                raise Unreadable(f"a hunk breaks off with {to_come}", f"line {number}")
+            if self._keeps(len(text)):
+                kept.append(DiffLine(sign.decode(), *at, decode(text, remarks, number)))
+            else:
+                remarks.add(_NOT_KEPT, number)
+        self._after_hunk = number + 1
 
     def _keeps(self, size: int) -> bool:
         self._kept_lines += 1
@@ -214,32 +246,34 @@ class _Draft:
         return self._kept_lines <= MAX_KEPT_LINES and self._kept_bytes <= MAX_KEPT_BYTES
 
     def finished(self, remarks: Remarks) -> FileChange:
-        status, old, new = self._outcome()
+        status, old, new = self._outcome(remarks)
         if not new.strip():
             raise Unreadable("a changed file without a name", f"line {self._line}")
         path = _shown(new, remarks)
         old_path = _shown(old, remarks)
-        same = self._added == self._removed and self._old_hash == self._new_hash
+        added, removed = self._added, self._removed
         return FileChange(
             path=path,
             old_path=old_path if old_path not in {"", path} and status != "added" else None,
             status=status,
-            added=self._added,
-            removed=self._removed,
+            added=added.count,
+            removed=removed.count,
             binary=self.binary,
             hunks=tuple(Hunk(header.title, tuple(lines)) for header, lines in self._hunks),
-            line_endings_only=self._has_cr and same and self._added > 0,
+            line_endings_only=added.is_but_for_endings(removed),
         )
 
-    def _outcome(self) -> tuple[str, bytes, bytes]:
+    def _outcome(self, remarks: Remarks) -> tuple[str, bytes, bytes]:
         """Return the status and both names; a file that is gone keeps its old name."""
         header = self._header
         names = self._old or self._index, self._new or self._index
-        old, new = _without_prefixes(*names, self._git_names)
-        for status, source, target in _MOVES:
-            if source in header and target in header:
-                old = _fuller(names[0], old, header[source])
-                return status, old, _fuller(names[1], new, header[target])
+        move = next((move for move in _MOVES if header.keys() >= {move[1], move[2]}), None)
+        git = (b"", b"") if move else self._git_names
+        old, new = _without_prefixes(*names, git, remarks)
+        if move:
+            status, source, target = move
+            old = _fuller(names[0], old, header[source])
+            return status, old, _fuller(names[1], new, header[target])
         ranges = [header for header, _ in self._hunks]
         if old == _NULL or b"new file mode" in header:
             return "added", new, new
@@ -252,6 +286,27 @@ class _Draft:
         if b"new mode" in header and self.is_open:
             return "mode", old, new
         return "modified", old, new
+
+
+class _OneSided:
+    """The lines that one side of a change alone has."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._hash = 0  # of all of them, without the CR at their ends
+        self._has_cr = False
+
+    def add(self, line: bytes) -> None:
+        self.count += 1
+        if line.endswith(b"\r"):
+            self._has_cr = True
+            line = line[:-1]
+        self._hash = hash((self._hash, line))
+
+    def is_but_for_endings(self, other: _OneSided) -> bool:
+        """Whether the other side has the same lines, and some line ends in CR."""
+        is_same = (self.count, self._hash) == (other.count, other._hash)
+        return is_same and (self._has_cr or other._has_cr)
 
 
 class Header(NamedTuple):
@@ -267,35 +322,8 @@ class Header(NamedTuple):
     @classmethod
     def of(cls, found: re.Match[bytes], line: int, remarks: Remarks) -> Header:
         title = decode(found.string.rstrip(b"\r"), remarks, f"line {line}")
-        old, old_length, new, new_length = (int(part or 1) for part in found.groups())
-        return cls(shorten(title, MAX_TITLE_CHARS), line, old, old_length, new, new_length)
-
-
-def _body(header: Header, lines: Numbered) -> Iterator[_Line]:
-    """Yield a hunk's lines, until both lengths of its header are used up and not before."""
-    old, new = header.old, header.new
-    old_end, new_end = old + header.old_length, new + header.new_length
-    number = header.line
-    while old < old_end or new < new_end:
-        number, line = next(lines, (number, _END))
-        if line in {b"", b"\r"}:  # an empty line whose space was trimmed
-            sign, text = " ", line
-        else:
-            sign, text = chr(line[0]), line[1:]
-        if sign == " " and old < old_end and new < new_end:
-            yield number, sign, old, new, text
-            old, new = old + 1, new + 1
-        elif sign == "-" and old < old_end:
-            yield number, sign, old, None, text
-            old += 1
-        elif sign == "+" and new < new_end:
-            yield number, sign, None, new, text
-            new += 1
-        elif sign == "\\":
-            yield number, sign, None, None, _NO_NEWLINE
-        else:
-            to_come = f"{old_end - old:,} old and {new_end - new:,} new lines to come"
-            raise Unreadable(f"a hunk breaks off with {to_come}", f"line {number}")
+        ranges = [int(part or 1) for part in found.groups()]
+        return cls(shorten(title, MAX_TITLE_CHARS), line, *ranges)
 
 
 # Names
@@ -325,7 +353,7 @@ def _split_git_names(names: bytes) -> tuple[bytes, bytes]:
         return old, new
     middle = len(names) // 2
     old, space, new = names[:middle], names[middle : middle + 1], names[middle + 1 :]
-    is_same = old == new or (old[2:] == new[2:] and {old[:2], new[:2]} <= _PREFIXES)
+    is_same = old == new or any(_given_prefixes(old, new))
     return (old, new) if space == b" " and is_same else (b"", b"")
 
 
@@ -342,22 +370,47 @@ def _character(escape: re.Match[bytes]) -> bytes:
     return bytes([_ESCAPES.get(escape[1][0], escape[1][0])])
 
 
-def _without_prefixes(old: bytes, new: bytes, git: tuple[bytes, bytes]) -> tuple[bytes, bytes]:
+def _without_prefixes(
+    old: bytes, new: bytes, git: tuple[bytes, bytes], remarks: Remarks
+) -> tuple[bytes, bytes]:
     """Drop ``a/`` and ``b/`` where git or diff put them, and not where they are folders.
 
-    The line of ``diff --git`` shows it best, since it has both names even of a new file.
+    The line of ``diff --git`` shows it best, since it has both names even of a new file. Where
+    they differ there and no rename says so, they do in the prefixes that git was given.
     """
     shown = git if all(git) else (old, new)
     prefixes = {name[:2] for name in shown if name != _NULL}
-    if not prefixes <= _PREFIXES or (len(prefixes) == 1 and _NULL not in shown):
+    if prefixes <= _PREFIXES and (len(prefixes) > 1 or _NULL in shown):
+        return (old if old == _NULL else old[2:]), (new if new == _NULL else new[2:])
+    if not all(git) or prefixes <= _PREFIXES:
         return old, new
-    return (old if old == _NULL else old[2:]), (new if new == _NULL else new[2:])
+    ours, theirs = _given_prefixes(*git)
+    if ours or theirs:
+        remarks.add(f"prefixes are left out of the names: {_quoted(ours)} and {_quoted(theirs)}")
+    return old.removeprefix(ours), new.removeprefix(theirs)
+
+
+def _given_prefixes(old: bytes, new: bytes) -> tuple[bytes, bytes]:
+    """Return what stands before the name that both have in common; nothing where they have none.
+
+    Prefixes are taken to end in a slash, as in ``--src-prefix=old/``.
+    """
+    common = len(commonprefix([old[::-1], new[::-1]]))  # noqa: RUF071 (by characters, as prefixes go)
+    name = new[len(new) - common :].partition(b"/")[2]
+    if old == new or not name:
+        return b"", b""
+    return old.removesuffix(name), new.removesuffix(name)
+
+
+def _quoted(prefix: bytes) -> str:
+    return repr(single_line(prefix.decode(errors="replace"))[:40])
 
 
 def _fuller(written: bytes, stripped: bytes, moved: bytes) -> bytes:
-    """Return the name that a rename's line gives, with the folders that it may leave out."""
+    """Return the name that a rename's line gives, with the folders that svn leaves out of it."""
     moved = _unquoted(moved)
-    return stripped if written != moved and stripped.endswith(b"/" + moved) else moved
+    is_svns = written != stripped and stripped.endswith(b"/" + moved)
+    return stripped if is_svns else moved
 
 
 def _shown(name: bytes, remarks: Remarks) -> str:

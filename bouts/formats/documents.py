@@ -12,7 +12,8 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any, BinaryIO, NamedTuple
 
 import ijson  # type: ignore[import-untyped]
@@ -86,7 +87,7 @@ class Document:
             _gather(self._whole, wanted, "", parts, crumbs)
             return iter(parts)
         inside = Crumbs(self._size, "objects and arrays", BYTES_EACH_INSIDE)
-        return _bounded(_streamed(self._source, wanted, inside), crumbs)
+        return _streamed(self._source, wanted, crumbs, inside)
 
 
 @lru_cache(maxsize=8)  # each reader of a kind asks about the same head
@@ -204,6 +205,12 @@ class _Wanted:
                 here.pattern = pattern
         return root
 
+    @cached_property
+    def ways(self) -> frozenset[str]:
+        """The events that begin what there is something to be looked for in."""
+        maps = {"start_map"} if self.of_keys or self.of_others else set()
+        return frozenset(maps | ({"start_array"} if self.of_items else set()))
+
     def of_key(self, key: str) -> _Wanted | None:
         return self.of_keys.get(key) or self.of_others
 
@@ -255,12 +262,6 @@ def _without_odd_numbers(data: bytes, report: Report) -> bytes:
     if found:
         report.note(f"numbers that are not finite are taken for null ({found:,} times)")
     return data
-
-
-def _bounded(parts: Iterator[Part], crumbs: Crumbs) -> Iterator[Part]:
-    for part in parts:
-        crumbs.add(part.pointer)
-        yield part
 
 
 def _gather(value: Any, wanted: _Wanted, pointer: str, parts: list[Part], crumbs: Crumbs) -> None:
@@ -348,48 +349,66 @@ class _Pieces:
         return self._held.read(min(size, PIECE)) or self._source.read(size)
 
 
-def _streamed(source: BinaryIO, wanted: _Wanted, inside: Crumbs) -> Iterator[Part]:
+def _streamed(source: BinaryIO, wanted: _Wanted, crumbs: Crumbs, inside: Crumbs) -> Iterator[Part]:
     source.seek(0)
     events = _events(source)
     try:
-        event, value = next(events)
-        yield from _walk(events, event, value, wanted, "", inside)
-        for _ in events:  # to the end, where the parser refuses what does not belong there
-            pass
+        yield from _walk(events, wanted, crumbs, inside)
     except ijson.JSONError as error:
         reason = str(error).partition("\n")[0]
         place = f"before byte {source.tell():,}"
         raise Unreadable(f"not valid JSON: {reason}", place) from None
 
 
-def _walk(
-    events: Events, event: str, value: Any, wanted: _Wanted, pointer: str, inside: Crumbs
-) -> Iterator[Part]:
-    if wanted.question is not None:
-        yield Part(wanted.question, pointer, _SHAPES.get(event, "plain"))
-    if wanted.pattern is not None:
-        yield Part(wanted.pattern, pointer, _built(events, event, value, pointer, inside))
-    elif event == "start_map":
-        seen: set[str] = set()
-        for event, key in events:
-            if event == "end_map":
-                return
-            event, value = next(events)
-            if step := wanted.of_key(key):
-                place = f"{pointer}/{step_of(key)}"
-                if key in seen:  # the first one is already given away
-                    raise Unreadable("a key stands twice", place)
-                seen.add(key)
-                yield from _walk(events, event, value, step, place, inside)
-            else:
-                _skip(events, event)
-    elif event == "start_array" and (step := wanted.of_items):
-        for index, (event, value) in enumerate(events):
-            if event == "end_array":
-                return
-            yield from _walk(events, event, value, step, f"{pointer}/{index}", inside)
-    else:
-        _skip(events, event)
+@dataclass(slots=True)
+class _Level:
+    """An object or array that is being gone through, and how far."""
+
+    wanted: _Wanted
+    pointer: str
+    seen: set[str] | None = None  # keys that were given away; None in an array
+    items: int = 0
+
+
+def _walk(events: Events, root: _Wanted, crumbs: Crumbs, inside: Crumbs) -> Iterator[Part]:
+    """Yield the parts. All in one generator, since each that hands on would cost every part."""
+    outer: list[_Level] = []
+    level = None
+    wanted: _Wanted | None
+    key = ""
+    for event, value in events:
+        if event == "map_key":
+            key = value
+            continue
+        if event in _ENDS:
+            level = outer.pop() if outer else None
+            continue
+        if level is None:
+            wanted, pointer = root, ""
+        elif level.seen is None:
+            wanted, pointer = level.wanted.of_items, f"{level.pointer}/{level.items}"
+            level.items += 1
+            crumbs.add(pointer)
+        elif wanted := level.wanted.of_key(key):
+            pointer = f"{level.pointer}/{step_of(key)}"
+            if key in level.seen:  # the first one is already given away
+                raise Unreadable("a key stands twice", pointer)
+            level.seen.add(key)
+            if wanted is level.wanted.of_others:
+                crumbs.add(pointer)
+        if wanted is None:
+            _skip(events, event)
+            continue
+        if wanted.question is not None:
+            yield Part(wanted.question, pointer, _SHAPES.get(event, "plain"))
+        if wanted.pattern is not None:
+            yield Part(wanted.pattern, pointer, _built(events, event, value, pointer, inside))
+        elif event in wanted.ways:
+            if level is not None:
+                outer.append(level)
+            level = _Level(wanted, pointer, set() if event == "start_map" else None)
+        else:
+            _skip(events, event)
 
 
 def _skip(events: Events, event: str) -> None:

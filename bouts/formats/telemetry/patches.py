@@ -30,9 +30,9 @@ def patch_edits(text: str) -> list[Edit]:
 
 
 def _unified_edits(text: str) -> Iterator[Edit]:
-    lines = enumerate(text.encode(errors="replace").split(b"\n"), start=1)
+    data = text.encode(errors="replace")
     try:
-        for change in changes(lines, Remarks()):
+        for change in changes(enumerate(data.split(b"\n"), start=1), len(data), Remarks()):
             yield from _edits_of(change)
     except Unreadable:
         return

@@ -60,6 +60,7 @@ class Recorder:
 
     def __init__(self, folder: str | None = None) -> None:
         self._counts: Counter[EventKind] = Counter()
+        self._number = 0  # of the last event
         self._parsed_runs = 0
         self._folder = posixpath.normpath(folder) if folder else None
         self._contents = Contents()
@@ -92,7 +93,7 @@ class Recorder:
         if self._parsed_runs:
             report.note(f"test results parsed from text: {self._parsed_runs:,} runs")
         kinds = {str(kind): self._counts[kind] for kind in EventKind if self._counts[kind]}
-        report.counts.update(events=self._counts.total(), **kinds)
+        report.counts.update(events=self._number, **kinds)
 
     def _call(self, call: Call, moment: Moment) -> Iterator[Event]:
         action = action_of(call.tool, call.arguments)
@@ -176,11 +177,11 @@ class Recorder:
 
     def _event(self, kind: EventKind, moment: Moment, pointer: str, **fields: Any) -> Event:
         self._counts[kind] += 1
-        number = self._counts.total()
-        if number > MAX_EVENTS:
+        self._number += 1
+        if self._number > MAX_EVENTS:
             raise Unreadable(f"more events than MAX_EVENTS = {MAX_EVENTS:,}", pointer)
         return Event(
-            seq=number,
+            seq=self._number,
             kind=kind,
             t=moment.t,
             text=shorten(visible(moment.text), TEXT_LIMIT),

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from unidiff import PatchSet
 
-from bouts.formats import diff
+from bouts.formats import crumbs, diff
 from bouts.formats.diff import DiffReader
 from bouts.formats.text import single_line
 from bouts.formats.types import DiffLine, FileChange, Report, Unreadable
@@ -97,6 +97,14 @@ def test_a_mail_is_its_diff_without_header_and_signature() -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["no-prefix", "mnemonic", "prefixes"])
+def test_prefixes_that_git_was_given_are_no_part_of_a_name(name: str) -> None:
+    found, report = read(DiffReader(), FIXTURES / f"git-{name}.diff")
+    assert found == changes(FIXTURES / "git.diff")
+    said = "prefixes are left out of the names: 'old/' and 'new/' (10 times)"
+    assert [note.text for note in report.notes] == ([said] if name == "prefixes" else [])
+
+
 def test_a_flip_of_line_endings_is_reported_apart() -> None:
     (flip,), report = read(DiffReader(), FIXTURES / "git-crlf.diff")
     assert flip.line_endings_only
@@ -153,6 +161,10 @@ def test_moved_lines_are_not_taken_for_line_endings() -> None:
             "added",
         ),
         (("diff --git i/x w/x", "old mode 100644", "new mode 100755"), "x", None, "mode"),
+        # Prefixes with a folder's name, and ones that end alike.
+        (("diff --git x/old/a/b y/new/a/b", "new file mode 100644"), "a/b", None, "added"),
+        (("diff --git golden/a broken/a", "deleted file mode 100644"), "a", None, "deleted"),
+        (("diff --git old/two words new/two words", "new file mode 1"), "two words", None, "added"),
         (
             ("diff --git a/two words b/two words", "new file mode 100644", "index 0..e"),
             "two words",
@@ -360,6 +372,14 @@ def test_text_without_a_change_is_unreadable_and_never_no_change(document: str) 
 
 
 # Limits
+
+
+def test_hunks_with_nothing_in_them_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crumbs, "FREE", 10)
+    hunk = git("@@ -1 +1 @@", "-a", "+b")
+    assert only(edit("-a", "+b") + hunk * 9).added == 10
+    with pytest.raises(Unreadable, match=r"hunks of less than 128 bytes each"):
+        changes(edit("-a", "+b") + hunk * 100)
 
 
 def test_a_long_line_is_refused_with_its_limit() -> None:
