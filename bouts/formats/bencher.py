@@ -17,8 +17,8 @@ from bouts.formats.samples import Sheet
 from bouts.formats.text import decode
 from bouts.formats.types import Kind, Report, Sample
 
-_LINE = re.compile(
-    rb"^test (?P<name>\S.{0,2000}?) +\.\.\. bench: +(?P<time>[\d,]{1,30}(?:\.\d{1,9})?) ns/iter \(\+/- ",
+_LINE = re.compile(  # a name ends in no space, so that a run of them is looked at once
+    rb"^test (?P<name>\S.{0,2000}?)(?<=\S) +\.\.\. bench: +(?P<time>[\d,]{1,30}(?:\.\d{1,9})?) ns/iter \(\+/- ",
     re.MULTILINE,
 )
 
