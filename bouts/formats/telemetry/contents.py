@@ -157,6 +157,7 @@ class Contents:
 
     def __init__(self) -> None:
         self._files: dict[str, _File] = {}
+        self._changed: dict[str, None] = {}  # paths since the last commit, the first one first
         self._kept = 0  # characters of the texts as they are now
 
     def knows(self, path: str) -> bool:
@@ -166,13 +167,16 @@ class Contents:
 
     def commit(self) -> None:
         """From now on a restore brings back the files as they are."""
-        for file in self._files.values():
+        for path in self._changed:  # all others are as they were committed
+            file = self._files[path]
             file.committed = file.now
+        self._changed.clear()
 
     def note_copy(self, copy: Copy) -> None:
         """Take note of a copy to somewhere that nobody worked on, such as a backup."""
         if source := self._files.get(copy.source):
             self._files.setdefault(copy.path, _File()).now = source.now
+            self._changed[copy.path] = None
 
     def apply(
         self,
@@ -186,10 +190,10 @@ class Contents:
 
         ``before`` and ``after`` are digests that the trajectory itself gives; they are
         believed over what was derived. An edit that failed changes nothing, and a restore
-        nothing but what was written.
+        nothing but what was written, since the last commit where it is one of every file.
         """
         if isinstance(edit, Restore):
-            paths = list(self._files) if edit.path is None else [edit.path]
+            paths = list(self._changed) if edit.path is None else [edit.path]
             paths = [path for path in paths if self.knows(path)]
         else:
             paths = [edit.path]
@@ -203,6 +207,8 @@ class Contents:
         file = self._files.get(path) or _File()
         if len(self._files) < MAX_PATHS:
             self._files[path] = file
+        if path in self._files:
+            self._changed[path] = None
         old = _believed(file.now, before)
         if isinstance(edit, Told) and edit.old is not None:
             old = _state(edit.old)
@@ -214,6 +220,7 @@ class Contents:
         new = _believed(self._result(edit, file, old), after)
         if isinstance(edit, Copy) and edit.moves:
             self._files.pop(edit.source, None)
+            self._changed.pop(edit.source, None)
         if not isinstance(edit, Undo):
             file.past.append(old)
         self._kept += len(new.text or "") - len(file.now.text or "")
@@ -221,6 +228,8 @@ class Contents:
             self._kept -= len(new.text or "")
             new = _State(new.digest)
         file.now, file.was_written = new, True
+        if isinstance(edit, Restore):
+            self._changed.pop(path, None)
         return Change(path, old.digest, new.digest, *_line_counts(edit, old.text, new.text))
 
     def _result(self, edit: Edit, file: _File, old: _State) -> _State:
