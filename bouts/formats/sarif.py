@@ -1,7 +1,9 @@
 """SARIF 2.1.0, the common format of security scanners (FORMATS.md, 4).
 
 - A result without a level has that of its rule, else ``warning``. Rules stand in the driver or
-  in an extension, and a result points at its rule by id, by index or by a reference.
+  in an extension, and a result points at its rule by id, by index or by a reference. What an
+  invocation was told of a rule (``ruleConfigurationOverrides``) goes before the rule's own level,
+  for the results that name the invocation, and for all where the run has only one.
 - A result that is suppressed, absent against the baseline, or of a kind that is no defect
   (``pass``, ``open``, ``review`` …) is counted and not yielded.
 - *Critical* is what SCORING.md, 2 calls so: the scanner's own word CRITICAL, a
@@ -27,7 +29,7 @@ from bouts.formats.text import shorten, shorten_id, single_line
 from bouts.formats.types import Kind, Report, ScanFinding, Unreadable
 
 MAX_RUNS = 1_000
-MAX_RULES = 100_000  # in all runs
+MAX_RULES = 100_000  # in all runs, with what overrides them
 
 CRITICAL_SEVERITY = 9.0  # of `security-severity`, 0 to 10
 
@@ -48,6 +50,8 @@ _RULE = "/runs/*/tool/driver/rules/*"
 _EXTENSION_RULE = "/runs/*/tool/extensions/*/rules/*"
 _EXTENSION_NAMES = ("/runs/*/tool/extensions/*/guid", "/runs/*/tool/extensions/*/name")
 _ARTIFACT = "/runs/*/artifacts/*/location/uri"
+_INVOCATION = "/runs/*/invocations/*?"
+_OVERRIDE = "/runs/*/invocations/*/ruleConfigurationOverrides/*"
 _SUCCESS = "/runs/*/invocations/*/executionSuccessful"
 _NOTICES = (
     "/runs/*/invocations/*/toolExecutionNotifications/*",
@@ -63,6 +67,11 @@ class _Rule:
     security_severity: object = None  # as it is written
     severity: str | None = None  # the scanner's own word
     messages: Mapping[str, str] = field(default_factory=dict)
+    overrides: dict[int, str] = field(default_factory=dict)  # levels by the invocation's index
+
+    def level_in(self, invocation: int) -> str:
+        """Return the level of a result that does not say its own."""
+        return self.overrides.get(invocation) or self.level or "warning"
 
 
 _NO_RULE = _Rule()
@@ -77,6 +86,8 @@ class _Run:
     by_id: dict[str, _Rule] = field(default_factory=dict)
     artifacts: dict[int, str] = field(default_factory=dict)
     extensions: dict[str, int] = field(default_factory=dict)  # by name and by GUID
+    invocations: int = 0
+    overrides: list[tuple[int, Record]] = field(default_factory=list)  # with the invocation's index
     has_results: bool = False
     has_failed: bool = False
 
@@ -90,11 +101,40 @@ class _Run:
             (self.extensions[n] for n in named if isinstance(n, str) and n in self.extensions), None
         )
 
+    def rule_of(self, reference: Record) -> _Rule | None:
+        """Return the rule that a reference means: by index, else by id or the id that it refines."""
+        index, name = reference.get("index"), reference.get("id")
+        rule = None
+        if isinstance(index, int) and index >= 0:
+            rule = self.rules.get((self.component(_object(reference, "toolComponent")), index))
+        while rule is None and isinstance(name, str) and name:
+            rule = self.by_id.get(name)
+            name = name.rpartition("/")[0]  # `CA1000/1` refines the rule CA1000
+        return rule
+
+    def override(self) -> None:
+        """Give the rules the levels that invocations were told, once all rules are known."""
+        for invocation, written in self.overrides:
+            descriptor = _object(written, "descriptor")
+            level, name = _object(written, "configuration").get("level"), descriptor.get("id")
+            rule = self.rule_of(descriptor)
+            if rule is None and isinstance(name, str):  # results may name it all the same
+                rule = self.by_id[name] = _Rule(name)
+            if rule is not None and level in _LEVELS:
+                rule.overrides[invocation] = level
+
+    def invocation_of(self, result: Record) -> int:
+        """Return the index of the invocation that a result is of; -1 where nobody knows."""
+        index = _object(result, "provenance").get("invocationIndex")
+        if isinstance(index, int) and index >= 0:
+            return index
+        return 0 if self.invocations == 1 else -1
+
 
 class SarifReader:
     kind: ClassVar[Kind] = Kind.SCAN
     format: ClassVar[str] = "sarif"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     def recognises(self, head: bytes) -> bool:
         keys = top_keys(head)
@@ -133,7 +173,8 @@ class _Reading:
     def _survey(self, document: Document) -> None:
         rules = 0
         patterns = (_VERSION, _RUN, _HAS_RESULTS, _TOOL, _RULE, _EXTENSION_RULE, *_EXTENSION_NAMES)
-        for pattern, pointer, value in document.parts(*patterns, _ARTIFACT, _SUCCESS, *_NOTICES):
+        invocations = (_INVOCATION, _OVERRIDE, _SUCCESS, *_NOTICES)
+        for pattern, pointer, value in document.parts(*patterns, _ARTIFACT, *invocations):
             if pattern == _VERSION:
                 self._check_version(value)
                 continue
@@ -150,6 +191,11 @@ class _Reading:
                 run.extensions.setdefault(value, _index(pointer, 5))
             elif pattern == _ARTIFACT and isinstance(value, str):
                 run.artifacts[_index(pointer, 4)] = value
+            elif pattern == _INVOCATION:
+                run.invocations += 1
+            elif pattern == _OVERRIDE and isinstance(value, dict):
+                rules += 1
+                run.overrides.append((_index(pointer, 4), value))
             elif pattern == _SUCCESS and value is False:
                 run.has_failed = True
             elif pattern in _NOTICES and isinstance(value, dict) and value.get("level") == "error":
@@ -159,6 +205,8 @@ class _Reading:
             if len(self._runs) > MAX_RUNS or rules > MAX_RULES:
                 limits = f"MAX_RUNS = {MAX_RUNS:,}, MAX_RULES = {MAX_RULES:,}"
                 raise Unreadable(f"more runs or rules than {limits}", pointer)
+        for run in self._runs.values():
+            run.override()
         self._check_runs()
 
     def _check_version(self, version: Any) -> None:
@@ -205,7 +253,8 @@ class _Reading:
         rule_id, rule = _rule_of(result, run)
         level = result.get("level")
         if level not in _LEVELS:
-            level = "none" if result.get("kind") == "informational" else rule.level or "warning"
+            is_told = result.get("kind") == "informational"
+            level = "none" if is_told else rule.level_in(run.invocation_of(result))
         properties = _object(result, "properties")
         path, line, snippet = _location(result, run)
         written = properties.get("security-severity", rule.security_severity)
@@ -298,19 +347,13 @@ _SEVERITIES = (CRITICAL, HIGH, "MEDIUM", "LOW")
 
 
 def _rule_of(result: Record, run: _Run) -> tuple[str, _Rule]:
-    """Return the id and the rule of a result: by index, else by id or the id that it refines."""
+    """Return the id and the rule of a result, which names it itself or in a reference."""
     reference = _object(result, "rule")
     index = result.get("ruleIndex", reference.get("index"))
-    named = [each for each in (result.get("ruleId"), reference.get("id")) if isinstance(each, str)]
-    rule = None
-    if isinstance(index, int) and index >= 0:
-        rule = run.rules.get((run.component(_object(reference, "toolComponent")), index))
-    for name in named:
-        while name and rule is None:
-            rule = run.by_id.get(name)
-            name = name.rpartition("/")[0]  # `CA1000/1` refines the rule CA1000
-    rule = rule or _NO_RULE
-    return (named or [rule.id or "(no rule)"])[0], rule
+    names = [each for each in (result.get("ruleId"), reference.get("id")) if isinstance(each, str)]
+    rules = (run.rule_of({**reference, "index": index, "id": name}) for name in names or [""])
+    rule = next((rule for rule in rules if rule), _NO_RULE)
+    return (names[0] if names else rule.id or "(no rule)"), rule
 
 
 def _message(result: Record, rule: _Rule) -> str:

@@ -136,6 +136,55 @@ def test_an_id_may_refine_a_rule_by_several_steps() -> None:
     assert only({"ruleId": "/CA1"}, rules=rules).level == "warning"
 
 
+# What an invocation was told of rules: SARIF 2.1.0, 3.20.5 and 3.27.10
+
+
+def told(level: object, **descriptor: Any) -> dict[str, Any]:
+    override = {"configuration": {"level": level}, "descriptor": descriptor}
+    return {"executionSuccessful": True, "ruleConfigurationOverrides": [override]}
+
+
+def of_invocation(index: object) -> dict[str, Any]:
+    return {"provenance": {"invocationIndex": index}}
+
+
+@pytest.mark.parametrize(
+    "descriptor",
+    [{"id": "R1"}, {"index": 0}, {"id": "R1/sub", "index": -1}, {"id": "?", "index": 0}],
+)
+def test_an_invocations_own_level_goes_before_the_rules(descriptor: dict[str, Any]) -> None:
+    rules = [{"id": "R1", "defaultConfiguration": {"level": "note"}}]
+    invocations = [{}, told("error", **descriptor)]
+    result = of_invocation(1)
+    assert only(result, rules=rules, invocations=invocations).level == "error"
+    assert only(result | {"level": "none"}, rules=rules, invocations=invocations).level == "none"
+
+
+@pytest.mark.parametrize(
+    "provenance", [of_invocation(0), of_invocation(-1), of_invocation("1"), {}]
+)
+def test_it_holds_for_results_of_that_invocation_alone(provenance: dict[str, Any]) -> None:
+    rules = [{"id": "R1", "defaultConfiguration": {"level": "note"}}]
+    invocations = [{}, told("error", id="R1")]
+    assert only(provenance, rules=rules, invocations=invocations).level == "note"
+
+
+def test_a_lone_invocation_is_that_of_every_result() -> None:
+    rules = [{"id": "R1", "defaultConfiguration": {"level": "note"}}, {"id": "R2"}]
+    assert only({}, rules=rules, invocations=[told("error", id="R1")]).level == "error"
+    assert only({}, rules=rules, invocations=[told("error", id="R2")]).level == "note"
+    assert only({}, rules=rules, invocations=[told("severe", id="R1")]).level == "note"
+    assert only({}, rules=rules, invocations=[told(["error"], id="R1")]).level == "note"
+
+
+def test_a_level_may_be_told_of_rules_of_an_extension_and_of_rules_that_are_not_listed() -> None:
+    of_extension = told("error", index=0, toolComponent={"name": "more"})
+    extensions = [{"name": "more", "rules": [{"id": "X"}]}]
+    found = only({"ruleId": "X"}, extensions=extensions, invocations=[of_extension])
+    assert found.level == "error"
+    assert only({}, invocations=[told("note", id="R1")]).level == "note"
+
+
 def test_a_result_without_any_rule_is_a_finding_all_the_same() -> None:
     assert only({"ruleId": None}).rule == "(no rule)"
     assert only({"ruleId": None, "ruleIndex": -1}, rules=[{"id": "R"}]).rule == "(no rule)"
