@@ -236,6 +236,11 @@ def test_it_works_without_script_on_a_telephone(
     results = files.get_by_role("row", name=re.compile(r"static-1\.xml"))
     for words in ("Read", "junit", "cases 2, passed 2"):
         expect(results).to_contain_text(words)
+    for _ in range(2):  # nothing of it lies beyond the edge: not here, not in the list of uploads
+        region = page.locator(".scroll")
+        expect(region).to_have_count(1)
+        assert region.evaluate("region => region.scrollWidth <= region.clientWidth")
+        page.goto("/upload/")
 
 
 def test_a_step_is_started_again_from_the_work_page(
