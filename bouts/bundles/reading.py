@@ -7,6 +7,7 @@ an empty result.
 
 from __future__ import annotations
 
+import posixpath
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -55,7 +56,27 @@ def readings(
         anchors[anchor.artifact].append(anchor)
     for entry in loaded.manifest.entries:
         file = loaded.members[entry.path].file
-        yield read_artifact(entry, file, sink_of(entry), anchors[entry.path])
+        reading = read_artifact(entry, file, sink_of(entry), anchors[entry.path])
+        _note_continuation(reading, loaded)
+        yield reading
+
+
+def _note_continuation(reading: Reading, loaded: LoadedBundle) -> None:
+    """Say whether the file that a trajectory goes on in came along. It is looked up by name alone."""
+    if (named := reading.report.facts.get("continued_in")) is None:
+        return
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(reading.entry.path), named))
+    kinds = {entry.path: entry.kind for entry in loaded.manifest.entries}
+    if kinds.get(path) == Kind.TELEMETRY:
+        text = (
+            f"{path}, in which it goes on, is here and read as a file of its own:"
+            " what is scored is the first of them alone"
+        )
+    elif path in loaded.members:
+        text = f"{path}, in which it goes on, is here but not as telemetry: it is not read"
+    else:
+        text = f"{named}, in which it goes on, is not in the bundle: what came after is missing"
+    reading.report.note(text, "/continued_trajectory_ref")
 
 
 def refuse_dangling(loaded: LoadedBundle, read: Iterable[Reading]) -> None:

@@ -215,6 +215,7 @@ class _Reading:
             }
         if (following := head.get("/continued_trajectory_ref")) is not None:
             name = single_line(following)[:200] if isinstance(following, str) else "?"
+            self._report.facts["continued_in"] = name
             self._report.note(f"it goes on in another file, which is not opened: {name}")
 
     def _note_subagent(self, pattern: str, pointer: str, value: Any) -> None:
