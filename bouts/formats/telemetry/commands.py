@@ -31,6 +31,7 @@ class Meaning:
     kind: EventKind
     edits: tuple[Edit, ...] = ()
     path: str | None = None
+    pieces: int = 0  # in which it was taken apart
 
 
 _SHELLS = frozenset({"ash", "bash", "dash", "sh", "zsh"})
@@ -103,7 +104,8 @@ def meaning_of(line: str) -> Meaning:
 def _meaning(line: str, nested: int) -> Meaning:
     parts: list[Meaning] = []
     folder = ""  # where a `cd` of this line has led
-    for command in simple_commands(line):
+    line_commands = simple_commands(line)
+    for command in line_commands:
         words = unwrapped(command.words)
         if words[:1] == ["cd"]:
             folder = posixpath.join(folder, words[1] if len(words) > 1 else "~")
@@ -115,7 +117,8 @@ def _meaning(line: str, nested: int) -> Meaning:
     if kind is None:
         kind = kinds[0] if kinds else EventKind.RUN
     path = next((part.path for part in parts if part.kind is kind and part.path), None)
-    return Meaning(kind, edits, path)
+    pieces = line_commands.pieces + sum(part.pieces for part in parts)
+    return Meaning(kind, edits, path, pieces)
 
 
 def _moved(part: Meaning, folder: str) -> Meaning:
@@ -124,7 +127,7 @@ def _moved(part: Meaning, folder: str) -> Meaning:
         return part
     edits = tuple(moved(edit, lambda path: posixpath.join(folder, path)) for edit in part.edits)
     path = posixpath.join(folder, part.path) if part.path else None
-    return Meaning(part.kind, edits, path)
+    return Meaning(part.kind, edits, path, part.pieces)
 
 
 def _part(words: list[str], command: SimpleCommand, nested: int) -> Meaning | None:

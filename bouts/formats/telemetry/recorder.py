@@ -19,6 +19,10 @@ from bouts.formats.text import shorten, shorten_id, single_line, visible
 from bouts.formats.types import Event, EventKind, Report, Unreadable
 
 MAX_EVENTS = 500_000
+# A command line costs by the pieces that it is taken apart into. So many a trajectory may have;
+# from then on it has so many characters of commands and of what they printed for each piece.
+FREE_PIECES = 300_000
+CHARS_EACH_PIECE = 16
 TEXT_LIMIT = 16_000  # characters kept of what was said
 OUTPUT_LIMIT = 8_000  # characters kept of what came back
 COMMAND_LIMIT = 8_000
@@ -62,6 +66,7 @@ class Recorder:
         self._counts: Counter[EventKind] = Counter()
         self._number = 0  # of the last event
         self._parsed_runs = 0
+        self._pieces = self._chars = 0  # of command lines; of them and of what they printed
         self._folder = posixpath.normpath(folder) if folder else None
         self._contents = Contents()
         self._has_started = False
@@ -97,6 +102,7 @@ class Recorder:
 
     def _call(self, call: Call, moment: Moment) -> Iterator[Event]:
         action = action_of(call.tool, call.arguments)
+        self._weigh(call, action)
         if call.edits:
             action = replace(action, kind=EventKind.EDIT, edits=call.edits)
         outcome = outcome_of(call.extras, call.output)
@@ -129,6 +135,19 @@ class Recorder:
         is_stash = action.command is not None and "commit" not in action.command
         if kind is EventKind.CHECKPOINT and not is_stash:
             self._contents.commit()
+
+    def _weigh(self, call: Call, action: Action) -> None:
+        """Refuse a trajectory whose command lines are ground to crumbs, such as ``a;a;a;``."""
+        if action.command is None:
+            return
+        self._pieces += action.pieces
+        self._chars += len(action.command) + len(call.output)
+        if self._pieces > FREE_PIECES + self._chars // CHARS_EACH_PIECE:
+            raise Unreadable(
+                f"command lines of {self._pieces:,} pieces: more than FREE_PIECES ="
+                f" {FREE_PIECES:,} for less than {CHARS_EACH_PIECE} characters each",
+                call.pointer,
+            )
 
     @staticmethod
     def _add_ending(fields: dict[str, Any], call: Call, outcome: Outcome) -> None:

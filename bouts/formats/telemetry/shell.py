@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 MAX_COMMAND_CHARS = 100_000  # of a command, what is looked at
+MAX_PIECES = 20_000  # of a command, such as words and quotes; what follows is not looked at
 MAX_HEREDOCS = 100  # in one command line; what follows more is read as commands
 MAX_UNWRAPPINGS = 8  # of `sudo env timeout 5 bash -c "…"`
 
@@ -23,6 +24,12 @@ class SimpleCommand:
     appends: bool = False
     has_heredoc: bool = False
     heredoc: str | None = None  # its text, where nothing in it expands
+
+
+class CommandLine(tuple[SimpleCommand, ...]):
+    """The simple commands of a line, and in how many pieces it was taken apart."""
+
+    pieces: int = 0
 
 
 _TOKEN = re.compile(
@@ -46,13 +53,17 @@ _DOUBLE_ESCAPE = re.compile(r'\\([\\"$`])')
 
 
 @lru_cache(maxsize=2048)
-def simple_commands(line: str) -> tuple[SimpleCommand, ...]:
+def simple_commands(line: str) -> CommandLine:
     """Split a command line into its simple commands. Do not change what comes back."""
-    return tuple(_Splitter(line[:MAX_COMMAND_CHARS]).commands())
+    splitter = _Splitter(line[:MAX_COMMAND_CHARS])
+    commands = CommandLine(splitter.commands())
+    commands.pieces = splitter.pieces
+    return commands
 
 
 class _Splitter:
     def __init__(self, line: str) -> None:
+        self.pieces = 0
         self._line = line
         self._command = SimpleCommand()
         self._word: str | None = None
@@ -62,7 +73,8 @@ class _Splitter:
 
     def commands(self) -> Iterator[SimpleCommand]:
         position = 0
-        while position < len(self._line):
+        while position < len(self._line) and self.pieces < MAX_PIECES:
+            self.pieces += 1
             token = _TOKEN.match(self._line, position)
             if token is None:  # the pattern takes any character
                 break

@@ -29,6 +29,7 @@ class Action:
     path: str | None = None
     command: str | None = None
     text: str = ""  # what a plan or a submission says in its arguments
+    pieces: int = 0  # in which its command line was taken apart
 
 
 TOOLS: Mapping[str, EventKind] = {
@@ -136,7 +137,9 @@ def action_of(tool: str, arguments: Any) -> Action:
     if kind is EventKind.RUN and command is not None and name not in _NO_SHELLS:
         meaning = meaning_of(command)
         is_guess = inferred or meaning.kind is not EventKind.RUN or bool(meaning.edits)
-        return Action(meaning.kind, is_guess, meaning.edits, meaning.path, command)
+        return Action(
+            *(meaning.kind, is_guess, meaning.edits, meaning.path, command), pieces=meaning.pieces
+        )
     return Action(kind, inferred, path=path_of(given), command=command)
 
 
