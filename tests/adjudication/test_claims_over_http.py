@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import socket
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -16,7 +15,6 @@ from bouts.actions.people import create_token
 from bouts.models import AuditEntry, User
 from tests import live
 from tests.adjudication.test_races import at_once, make_cases
-from tests.conftest import answers
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -29,22 +27,19 @@ Ask = Callable[[str], tuple[int, bytes]]
 @pytest.fixture
 def ask() -> Iterator[Ask]:
     """A server on which nobody is told to settle a case before they get another; asks it once."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        address = f"127.0.0.1:{free.getsockname()[1]}"
-    command = ["gunicorn", "bouts.wsgi", "--bind", address, "--workers", "2", "--no-control-socket"]
-    env = live.environment(BOUTS_CASES_HELD=str(CASES))
+    server = live.Server(live.environment(BOUTS_CASES_HELD=str(CASES)))
 
     def ask(token: str) -> tuple[int, bytes]:
-        client = http.client.HTTPConnection(address, timeout=60)
+        client = http.client.HTTPConnection(server.address, timeout=60)
         client.request("POST", "/api/cases/next/", headers={"Authorization": f"Bearer {token}"})
         answer = client.getresponse()
         body = answer.read()
         client.close()
         return answer.status, body
 
-    with live.running(*command, log=live.logs() / "claims.log", env=env):
-        live.wait_until(lambda: answers(address), "an answer of the server")
-        yield ask
+    server.start()
+    yield ask
+    server.stop()
 
 
 def make_token(number: int) -> str:
