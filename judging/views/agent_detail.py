@@ -8,19 +8,18 @@ from fractions import Fraction
 from typing import Any
 
 from django.db.models import F
-from django.db.models.fields.json import KeyTextTransform
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from bouts.disclosure import Audience, Gate, audience_in, contested, dark_to, effective_disclosure
+from bouts.disclosure import Audience, audience_in, dark_to
 from bouts.htmx import render_page
 from bouts.models import Agent, Match, User
 from judging import exports
 from judging.board import Board, BoardRow
 from judging.charts.form import form_figure
-from judging.disclosed import PUBLIC_MARKS, disclosed
+from judging.disclosed import PUBLIC_MARKS
 from judging.models import Scorecard, Standing
 from judging.scoring.exact import mean, rounded, score_text
 from judging.scoring.policy import CURRENT, WEIGHED
@@ -28,7 +27,7 @@ from judging.showing import words
 from judging.showing.addresses import Addresses
 from judging.showing.judges import Links, paragraphs_of
 from judging.showing.mending import worth_mending
-from judging.sight import is_, privately
+from judging.sight import breakdowns_for, privately
 
 MOST_MATCHES = 200  # the newest, in the picture and in the table
 MOST_LOOKED_AT = 1_000
@@ -61,7 +60,9 @@ def agent_detail(request: HttpRequest, agent_id: int, kind: str = "") -> HttpRes
     if kind:
         return exports.answer(_table(agent, cards), kind)
     ranked = [card for card in cards if card.is_ranked and not card.match.exclusion]
-    read = _read(user, agent, ranked[:MOST_READ])
+    newest = [card.pk for card in ranked[:MOST_READ]]
+    shown = dict(breakdowns_for(user, Scorecard.objects.filter(pk__in=newest)))
+    read = [shown[pk] for pk in newest]
     audience = audience_in(user, agent.team_id, is_dark=lambda: False)
     context = {
         "agent": agent,
@@ -128,30 +129,6 @@ def _standings(agent: Agent, user: User) -> list[tuple[Standing, BoardRow, int]]
 def _overall_first(row: Standing) -> tuple[bool, str]:
     version = row.challenge_version
     return version is not None, version.title if version else ""
-
-
-def _read(user: User, agent: Agent, cards: Sequence[Scorecard]) -> list[dict[str, Any]]:
-    """Return the breakdowns of some matches as this person may see them, in one query."""
-    audience = audience_in(user, agent.team_id, is_dark=lambda: False)
-    rows = (
-        Scorecard.objects.filter(pk__in=[card.pk for card in cards])
-        .annotate(is_contested=is_(contested("match")))
-        .order_by("-bundle__started_at", "-pk")
-        .values_list(
-            "breakdown",
-            "bundle__hidden_words",
-            "match__challenge__state",
-            KeyTextTransform("disclosure", "challenge_version__document"),
-            "is_contested",
-        )
-    )
-    return [
-        disclosed(
-            breakdown,
-            Gate(audience, effective_disclosure(state, stated or "closed"), tuple(hidden), is_open),
-        )
-        for breakdown, hidden, state, stated, is_open in rows
-    ]
 
 
 def _notes(ranked: Sequence[Scorecard], read: Sequence[Mapping[str, Any]]) -> list[JudgeNote]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -13,25 +14,30 @@ from django.views.decorators.http import require_GET
 
 from bouts.disclosure import open_to
 from bouts.htmx import render_page
-from bouts.models import Bundle, Match
+from bouts.models import Bundle, Match, User
 from judging import exports
 from judging.disclosed import PUBLIC_MARKS
 from judging.forms import JUDGING, MatchFilter
 from judging.models import Scorecard, Step
 from judging.scoring.exact import score_text
 from judging.scoring.policy import WEIGHED
+from judging.sight import breakdowns_for
 
 PER_PAGE = 25
 
 
 @require_GET
 def match_list(request: HttpRequest, kind: str = "") -> HttpResponse:
-    """List matches, a page at a time; all that fit the filters as a file of a ``kind``."""
+    """List matches, a page at a time; all that fit the filters as a file of a ``kind``.
+
+    With ``?rationales=1`` a file also says why, where this person may see it.
+    """
     form = MatchFilter(request.GET)
     form.is_valid()  # what does not make sense in an address is left out
     matches = narrowed(open_to(request.user), form.cleaned_data)
     if kind:
-        return exports.answer(_table(with_scores(matches)), kind)
+        reader = request.user if request.GET.get("rationales") == "1" else None
+        return exports.answer(_table(with_scores(matches), reader), kind)
     page = Paginator(with_scores(matches), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "form": form,
@@ -39,6 +45,7 @@ def match_list(request: HttpRequest, kind: str = "") -> HttpResponse:
         "is_narrowed": any(form.cleaned_data.values()),
         "own_teams": request.user.team_ids,
         "files": exports.addresses(request),
+        "files_with_rationales": exports.addresses(request, rationales="1"),
     }
     return render_page(request, "judging/match_list.html", context, partial="matches")
 
@@ -48,10 +55,13 @@ COLUMNS = (
     "marks", "exclusion", "exclusion_reason", "total", "objective", "process", "strategy",
     "recovery", "integrity", "reason", "revision",
 )  # fmt: skip
+RATIONALES = tuple(f"{judge.value}_rationale" for judge in WEIGHED)
+NO_RATIONALES = [None] * len(RATIONALES)
 FILE_CHUNK = 500
 
 
-def _table(matches: QuerySet[Match]) -> exports.Table:
+def _table(matches: QuerySet[Match], reader: User | None) -> exports.Table:
+    """Return the matches as a file, with the rationales as ``reader`` may see them."""
     unsettled = Scorecard.objects.live().exclude(status=Scorecard.Status.FINAL)
     is_open = matches.filter(
         ~Exists(Scorecard.objects.live().filter(match=OuterRef("pk")))
@@ -59,10 +69,30 @@ def _table(matches: QuerySet[Match]) -> exports.Table:
     ).exists()
     return exports.Table(
         name="matches",
-        columns=COLUMNS,
-        rows=map(_file_row, matches.iterator(chunk_size=FILE_CHUNK)),
+        columns=COLUMNS if reader is None else COLUMNS + RATIONALES,
+        rows=_file_rows(matches, reader),
         state=exports.PROVISIONAL if is_open else exports.FINAL,
     )
+
+
+def _file_rows(matches: QuerySet[Match], reader: User | None) -> Iterator[list[Any]]:
+    """Read some matches at a time, and their breakdowns in one query a time."""
+    found = matches.iterator(chunk_size=FILE_CHUNK)
+    while chunk := list(islice(found, FILE_CHUNK)):
+        whys = _rationales(chunk, reader) if reader else {}
+        for match in chunk:
+            row = _file_row(match)
+            yield row if reader is None else [*row, *whys.get(match.pk, NO_RATIONALES)]
+
+
+def _rationales(matches: Sequence[Match], reader: User) -> dict[int, list[str | None]]:
+    """Return by match why each judge gave its score; None where that is not shown."""
+    cards = {card.pk: match.pk for match in matches for card in match.live_cards}
+    shown = breakdowns_for(reader, Scorecard.objects.filter(pk__in=cards))
+    return {
+        cards[pk]: [breakdown["judges"][judge.value].get("rationale") for judge in WEIGHED]
+        for pk, breakdown in shown
+    }
 
 
 def _file_row(match: Match) -> list[Any]:

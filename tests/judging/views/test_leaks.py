@@ -36,6 +36,8 @@ PAGES = (
     "/leaderboard/refunds.json",
     "/leaderboard/refunds/?window=365",
     "/matches.csv",
+    "/matches.csv?rationales=1",
+    "/matches.json?rationales=1",
     "/matches.json?q=heron",
     "/search/?q=heron",
     "/search/?q=m-",

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,8 @@ from adjudication import actions as adjudication
 from adjudication.models import Case
 from bouts.models import Bundle, Match, User
 from judging.models import Scorecard
-from judging.views.match_list import FILE_CHUNK
+from judging.scoring.policy import WEIGHED
+from judging.views.match_list import FILE_CHUNK, RATIONALES
 from tests.judging.cards import make_agent, make_version
 from tests.judging.views.making import plain
 from tests.matches import store
@@ -151,3 +153,17 @@ def test_a_file_is_sent_while_its_rows_are_read(
         whole = b"".join([*first, *rest])
         assert whole.count(b"m-") == 2 * FILE_CHUNK + 100
         assert len(max(rest, key=len)) < len(whole) / 4
+
+
+def test_a_file_says_why_to_the_team_and_to_nobody_else(client: Client) -> None:
+    """Rivals' rows have the columns and no words in them, as their pages have none."""
+    plain_columns = client.get("/matches.json").getvalue()
+    table = json.loads(client.get("/matches.json?rationales=1").getvalue())
+    assert table["columns"] == [*json.loads(plain_columns)["columns"], *RATIONALES]
+    whys = {row["match"]: [row[column] for column in RATIONALES] for row in table["rows"]}
+    shown = client.get("/api/matches/north-1/breakdown/").json()["judges"]
+    assert whys["north-1"] == [shown[judge.value].get("rationale") for judge in WEIGHED]
+    assert whys["north-1"][0]
+    assert whys["hal-1"] == whys["north-2"] == [None] * len(RATIONALES)
+    link = "/matches.csv?q=north&amp;rationales=1"
+    assert link in client.get("/matches/?q=north&page=1").content.decode()
