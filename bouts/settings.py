@@ -236,6 +236,7 @@ def broker_conninfo(database: dict[str, object]) -> str:
 
 CELERY_BROKER_URL = env.text("CELERY_BROKER_URL", "pgmq://localhost")
 if CELERY_BROKER_URL.startswith("pgmq:"):
+    CELERY_BROKER_TRANSPORT = "bouts.broker.Transport"
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "conn_string": broker_conninfo(_default),
         "init_extension": False,  # a migration installs the SQL

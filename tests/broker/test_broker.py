@@ -6,11 +6,13 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from subprocess import Popen
 
+import psycopg
 import pytest
+from django.conf import settings
 from django.db import connection
 
 from tests import live
-from tests.broker.app import QUEUE, note
+from tests.broker.app import QUEUE, app, note
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -53,3 +55,17 @@ def test_the_message_of_a_killed_worker_comes_back_to_the_next(tmp_path: Path) -
         live.wait_until(lambda: "finished" in lines(file), "the second try")
         live.wait_until(lambda: messages() == 0, "the acknowledgement")
     assert lines(file) == ["started", "started", "finished"]
+
+
+def test_a_worker_that_stands_still_keeps_nobody_from_putting_work_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note.apply_async((str(tmp_path / "note"), 0), queue=QUEUE)
+    monkeypatch.setenv("PGOPTIONS", "-c lock_timeout=5s")  # so that it fails rather than hangs
+    address = settings.CELERY_BROKER_TRANSPORT_OPTIONS["conn_string"]
+    with psycopg.connect(address) as worker, app.connection_for_write() as another:
+        worker.execute("SELECT * FROM pgmq.read(%s, 0, 1)", [QUEUE])  # in a transaction left open
+        note.apply_async((str(tmp_path / "note"), 0), queue=QUEUE, connection=another)
+    assert messages() == 2
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pgmq.purge_queue(%s)", [QUEUE])
