@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
+from itertools import islice
 
 from bouts.bundles.manifest import ChallengeFile
 from bouts.formats.types import Clock, Event, FileChange, Kind
@@ -16,8 +17,7 @@ from judging.scoring.policy import Policy
 from judging.scoring.reasons import Reason
 from judging.scoring.telemetry import Metric, Recording, Telemetry, analyse
 
-# Episodes of one metric that the breakdown carries; the timeline has them all.
-MOST_EPISODES = 50
+MOST_KEPT = 2_000  # events that are kept while they are gone through again and again
 
 Join = Callable[[Telemetry, Mapping[str, int] | None, Policy, Fraction | None], HalvesOutcome]
 
@@ -30,9 +30,9 @@ def analysed(dossier: Dossier, policy: Policy) -> Telemetry:
     if not source.is_readable:
         return analyse(Recording((), absent=Reason.UNREADABLE), policy)
     spec = dossier.spec
-    events = [event for event in dossier.load(source.path) if isinstance(event, Event)]
     recording = Recording(
-        events=events,
+        events=_Bare(dossier, source.path),
+        are_in_order=True,
         clock=source.clock or Clock.NONE,
         baseline=_baseline(spec),
         visible_tests=_visible_tests(spec),
@@ -41,6 +41,50 @@ def analysed(dossier: Dossier, policy: Policy) -> Telemetry:
         diff_paths=_diff_paths(dossier),
     )
     return analyse(recording, policy)
+
+
+class _Bare:
+    """The events of a source without their texts, which no metric looks at.
+
+    Those of a long run are read anew each time that they are gone through. What many events
+    share, such as the name of a file or test, is one string, so that what is made of them
+    stays small.
+    """
+
+    def __init__(self, dossier: Dossier, path: str) -> None:
+        self._dossier = dossier
+        self._path = path
+        first = list(islice(self._read(), MOST_KEPT + 1))
+        self._kept = first if len(first) <= MOST_KEPT else None
+
+    def __iter__(self) -> Iterator[Event]:
+        return self._read() if self._kept is None else iter(self._kept)
+
+    def _read(self) -> Iterator[Event]:
+        names: dict[str, str] = {}
+        for event in self._dossier.load(self._path):
+            if isinstance(event, Event):
+                yield _bare(event, names)
+
+
+def _bare(event: Event, names: dict[str, str]) -> Event:
+    path, signature, results = event.path, event.signature, event.results
+    return Event(
+        seq=event.seq,
+        kind=event.kind,
+        t=event.t,
+        call=event.call,
+        path=path and names.setdefault(path, path),
+        before=event.before,
+        after=event.after,
+        signature=signature and names.setdefault(signature, signature),
+        ok=event.ok,
+        expected=event.expected,
+        infra=event.infra,
+        results=results and {names.setdefault(name, name): ok for name, ok in results.items()},
+        passed=event.passed,
+        failed=event.failed,
+    )
 
 
 def main_source(dossier: Dossier) -> Source | None:
@@ -156,14 +200,14 @@ def _metric(metric: Metric, path: str) -> JsonDict:
         "reason_text": metric.reason.sentence if metric.reason else None,
         "good": metric.good,
         "how": metric.how,
-        "episode_count": len(metric.episodes),
+        "episode_count": metric.episode_count,
         "episodes": [
             {
                 "text": episode.text,
                 "seconds": None if episode.seconds is None else float(episode.seconds),
                 "evidence": [anchor(path, f"event:{seq}") for seq in episode.seqs],
             }
-            for episode in metric.episodes[:MOST_EPISODES]
+            for episode in metric.episodes
         ],
     }
 

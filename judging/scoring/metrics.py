@@ -8,9 +8,10 @@ blames the file: "nothing went wrong" before "no clock".
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import chain, islice
 
 from judging.scoring.errors import ErrorKind
 from judging.scoring.exact import ZERO, exact, mean, median, plain
@@ -20,6 +21,9 @@ from judging.scoring.steps import Change
 from judging.scoring.story import Story
 
 ONE = Fraction(1)
+
+# Episodes of one metric that the breakdown carries; the timeline has them all.
+MOST_EPISODES = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +41,13 @@ class Reading:
 
     The score of `value` is taken times `share`, since not looking and not finishing are no
     excuse. Where `value` is None the score is 0, and `reason` says what was never done.
+    `episodes` are the first of `episode_count`.
     """
 
     value: Fraction | None
     how: str
     episodes: tuple[Episode, ...] = ()
+    episode_count: int = 0
     share: Fraction = ONE
     reason: Reason | None = None
 
@@ -123,29 +129,30 @@ def pivot_latency(run: Measured) -> Reading:
         raise Undefined(_unless_unreadable(story, Reason.NO_CONTRADICTIONS))
     if still_open and story.may_have_passed_since(still_open[0].run.seq):
         raise Undefined(Reason.TESTS_UNREADABLE)
-    left = tuple(
+    all_of_them = len(answered) + len(still_open)
+    left = (
         Episode((c.run.seq,), f"the failure at #{c.run.seq} was never answered") for c in still_open
     )
-    count = f"{len(answered)} of {_many(len(answered) + len(still_open), 'contradiction')} answered"
+    count = f"{len(answered)} of {_many(all_of_them, 'contradiction')} answered"
     if not answered:
-        return Reading(None, count, left, ZERO, Reason.UNANSWERED)
-    waits = []
-    episodes = []
-    for contradiction in answered:
-        at, answer = contradiction.run, contradiction.answer
-        assert answer is not None
-        waits.append(run.seconds(at.t, answer.t))
-        text = f"pivoted {plain(waits[-1])} s after the failure at #{at.seq}"
-        episodes.append(Episode((at.seq, answer.seq), text, waits[-1]))
-    share = Fraction(len(answered), len(answered) + len(still_open))
-    return Reading(median(waits), count, (*episodes, *left), share)
+        return Reading(None, count, _first(left), all_of_them, ZERO, Reason.UNANSWERED)
+    pivots = [(c.run, c.answer) for c in answered if c.answer is not None]
+    waits = [run.seconds(at.t, answer.t) for at, answer in pivots]
+    episodes = (
+        Episode(
+            (at.seq, answer.seq), f"pivoted {plain(wait)} s after the failure at #{at.seq}", wait
+        )
+        for (at, answer), wait in zip(pivots, waits, strict=True)
+    )
+    share = Fraction(len(answered), all_of_them)
+    return Reading(median(waits), count, _first(chain(episodes, left)), all_of_them, share)
 
 
 def dwell_ratio(run: Measured) -> Reading:
     first = run.story.changes[0]
     value, phrase = run.ratio_of(first)
     episode = Episode(first.seqs, f"first code change at #{first.seq}", run.seconds_into(first))
-    return Reading(value, f"first code change after {phrase}", (episode,))
+    return Reading(value, f"first code change after {phrase}", (episode,), 1)
 
 
 def first_fix_ratio(run: Measured) -> Reading:
@@ -156,21 +163,22 @@ def first_fix_ratio(run: Measured) -> Reading:
         if story.may_have_passed_since(story.changes[0].seq):
             raise Undefined(Reason.TESTS_UNREADABLE)
         count = f"none of {_many(len(story.broken_at_start), 'failing test')} passes for good"
-        return Reading(None, count, (), ZERO, Reason.UNFIXED)
+        return Reading(None, count, (), 0, ZERO, Reason.UNFIXED)
     value, phrase = run.ratio_of(fix.change)
     episode = Episode(
         (fix.change.seq, fix.run.seq),
         f"the change at #{fix.change.seq} began a lasting pass, seen at #{fix.run.seq}",
         run.seconds_into(fix.change),
     )
-    return Reading(value, f"the change before the first lasting pass came at {phrase}", (episode,))
+    how = f"the change before the first lasting pass came at {phrase}"
+    return Reading(value, how, (episode,), 1)
 
 
 def verification_density(run: Measured) -> Reading:
     story = run.story
     if story.unread_tests and not story.runs:
         raise Undefined(Reason.TESTS_UNREADABLE)
-    episodes = tuple(
+    episodes = (
         Episode(
             (*(change.seq for change in state.changes), state.run.seq),
             f"#{state.run.seq} tested {_many(len(state.changes), 'change')}",
@@ -184,7 +192,8 @@ def verification_density(run: Measured) -> Reading:
             _many(len(story.runs), "test run"),
         )
     )
-    return Reading(Fraction(len(story.verified), len(story.changes)), how, episodes)
+    density = Fraction(len(story.verified), len(story.changes))
+    return Reading(density, how, _first(episodes), len(story.verified))
 
 
 def recovery_speed(run: Measured) -> Reading:
@@ -198,7 +207,7 @@ def recovery_speed(run: Measured) -> Reading:
         for error in still_open
     ):
         raise Undefined(Reason.TESTS_UNREADABLE)
-    left = tuple(
+    left = (
         Episode(
             (error.opened_seq,), f"the {error.kind} that broke at #{error.opened_seq} stayed so"
         )
@@ -206,18 +215,19 @@ def recovery_speed(run: Measured) -> Reading:
     )
     count = f"{len(closed)} of {_many(len(story.errors), 'error')} resolved"
     if not closed:
-        return Reading(None, count, left, ZERO, Reason.UNRESOLVED)
-    times = []
-    episodes = []
-    for error in closed:
-        assert error.closed_seq is not None
-        times.append(run.seconds(error.opened_t, error.closed_t))
-        text = (
-            f"the {error.kind} that broke at #{error.opened_seq} worked {plain(times[-1])} s later"
+        return Reading(None, count, _first(left), len(story.errors), ZERO, Reason.UNRESOLVED)
+    times = [run.seconds(error.opened_t, error.closed_t) for error in closed]
+    episodes = (
+        Episode(
+            (error.opened_seq, error.closed_seq),
+            f"the {error.kind} that broke at #{error.opened_seq} worked {plain(time)} s later",
+            time,
         )
-        episodes.append(Episode((error.opened_seq, error.closed_seq), text, times[-1]))
+        for error, time in zip(closed, times, strict=True)
+        if error.closed_seq is not None
+    )
     share = Fraction(len(closed), len(story.errors))
-    return Reading(median(times), count, (*episodes, *left), share)
+    return Reading(median(times), count, _first(chain(episodes, left)), len(story.errors), share)
 
 
 def thrash_per_min(run: Measured) -> Reading:
@@ -225,7 +235,7 @@ def thrash_per_min(run: Measured) -> Reading:
     if story.thrashes and story.unread_tests and not story.runs:
         raise Undefined(Reason.TESTS_UNREADABLE)
     minutes = max(run.total_s() / 60, Fraction(run.rules.shortest_minutes))
-    episodes = tuple(
+    episodes = (
         Episode(
             (thrash.change.seq,),
             f"#{thrash.change.seq} was never tested",
@@ -240,7 +250,7 @@ def thrash_per_min(run: Measured) -> Reading:
         for thrash in story.thrashes
     )
     how = f"{_many(len(story.thrashes), 'thrash', 'thrashes')} in {plain(minutes)} min"
-    return Reading(len(story.thrashes) / minutes, how, episodes)
+    return Reading(len(story.thrashes) / minutes, how, _first(episodes), len(story.thrashes))
 
 
 def reversion_ratio(run: Measured) -> Reading:
@@ -251,12 +261,13 @@ def reversion_ratio(run: Measured) -> Reading:
         raise Undefined(_unless_unreadable(story, Reason.NO_ERRORS))
     if not any(change.has_content for change in story.changes):
         raise Undefined(Reason.NO_CONTENT)
-    episodes = tuple(
+    episodes = (
         Episode((change.seq,), f"#{change.seq} went back to earlier content")
         for change in story.reverts
     )
     how = f"{_many(len(story.reverts), 'revert')}, {_many(len(story.changes), 'change')}"
-    return Reading(Fraction(len(story.reverts), len(story.changes)), how, episodes)
+    ratio = Fraction(len(story.reverts), len(story.changes))
+    return Reading(ratio, how, _first(episodes), len(story.reverts))
 
 
 def scope_expansion(run: Measured) -> Reading:
@@ -274,12 +285,12 @@ def scope_expansion(run: Measured) -> Reading:
                 added.setdefault(path, change.seq)
     if not before:
         raise Undefined(Reason.DEGRADED)  # no edit before the error names its file
-    episodes = tuple(
+    episodes = (
         Episode((first, seq), f"a new file at #{seq}, after the error at #{first}")
         for seq in sorted(added.values())
     )
     how = f"{_many(len(added), 'new path')} after the first error, {len(before)} before"
-    return Reading(Fraction(len(added), len(before)), how, episodes)
+    return Reading(Fraction(len(added), len(before)), how, _first(episodes), len(added))
 
 
 def score_trajectory(run: Measured) -> Reading:
@@ -288,7 +299,7 @@ def score_trajectory(run: Measured) -> Reading:
         raise Undefined(Reason.TESTS_UNREADABLE)
     if not story.turns:
         raise Undefined(Reason.TOO_FEW)
-    episodes = tuple(
+    episodes = (
         Episode(
             (turn.earlier.seq, turn.later.seq),
             f"from {turn.earlier.passed} of {turn.earlier.total} to "
@@ -297,7 +308,8 @@ def score_trajectory(run: Measured) -> Reading:
         for turn in story.turns
     )
     how = _many(len(story.turns), "pair") + " of test runs with a change between"
-    return Reading(mean([turn.worth for turn in story.turns]), how, episodes)
+    worth = mean([turn.worth for turn in story.turns])
+    return Reading(worth, how, _first(episodes), len(story.turns))
 
 
 MEASURES: Mapping[str, Callable[[Measured], Reading]] = {
@@ -322,6 +334,10 @@ def _unless_unreadable(story: Story, reason: Reason) -> Reason:
     """`reason`, unless tests were run and no result of theirs can be read by name."""
     names_nothing = story.ran_or_tried_tests and not story.names_tests
     return Reason.TESTS_UNREADABLE if names_nothing else reason
+
+
+def _first(episodes: Iterable[Episode]) -> tuple[Episode, ...]:
+    return tuple(islice(episodes, MOST_EPISODES))
 
 
 def _many(count: int, noun: str, nouns: str | None = None) -> str:

@@ -8,7 +8,7 @@ known of a test run whose output named only some of its tests.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 
 from bouts.formats.types import Event, EventKind
@@ -32,7 +32,8 @@ class Change:
 
     `seqs` are the edits it rests on; `t` is the time of the first that has one. `before`
     and `after` hold the content of each file, `paths` the files that have a name.
-    `restored` are those whose content is one that they had earlier.
+    `restored` are those whose content is one that they had earlier; `has_content` says
+    whether the content of any is known.
     """
 
     seq: int
@@ -42,10 +43,7 @@ class Change:
     after: Mapping[File, Content]
     paths: frozenset[str]
     restored: frozenset[File]
-
-    @property
-    def has_content(self) -> bool:
-        return any(isinstance(content, str) for content in self.after.values())
+    has_content: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +76,9 @@ class TestRun:
 
 Step = Change | TestRun | Event
 
+# What an agent only reads or says is no step of the work.
+_NO_STEP = frozenset({EventKind.START, EventKind.MESSAGE, EventKind.READ, EventKind.SEARCH})
+
 
 def in_order(events: Iterable[Event]) -> list[Event]:
     """The events by `seq`, each once. Time plays no part: clocks jump, sequences do not.
@@ -94,15 +95,16 @@ def in_order(events: Iterable[Event]) -> list[Event]:
 
 
 def read_steps(
-    events: Sequence[Event], tree_paths: Set[str] | None, diff_paths: Set[str] | None
-) -> list[Step]:
+    events: Iterable[Event], tree_paths: Set[str] | None, diff_paths: Set[str] | None
+) -> Iterator[Step]:
     """Turn ordered events into steps; what is neither a change nor a run stays an event.
 
     Where both the starting tree and the final diff are known, a file in neither is a
-    scratch file, and edits of it change no tracked file.
+    scratch file, and edits of it change no tracked file. The events are gone through twice,
+    and held no longer than until the next test run.
     """
     names = _names_in_tree(events, tree_paths, diff_paths)
-    drafts: list[_Draft | TestRun | Event] = []
+    held: list[_Draft | Event] = []
     files, runs = _Files(), _Runs()
     in_attempt: dict[str, _Draft] = {}
     for event in events:
@@ -113,18 +115,29 @@ def read_steps(
             draft = in_attempt.get(event.call) if event.call is not None else None
             if draft is None:
                 draft = _Draft()
-                drafts.append(draft)
+                held.append(draft)
                 if event.call is not None:
                     in_attempt[event.call] = draft
             files.edit(file, event, draft)
         elif event.kind is EventKind.TEST and (run := runs.read(event)) is not None:
-            drafts.append(run)
+            yield from _settled(held)
+            yield run
             # A call that spans a test run would be two attempts in one change.
             in_attempt.clear()
-        else:
-            drafts.append(event)
-    steps = (draft.settle() if isinstance(draft, _Draft) else draft for draft in drafts)
-    return [step for step in steps if step is not None]
+        elif event.kind not in _NO_STEP:
+            held.append(event)
+        if not in_attempt:
+            yield from _settled(held)
+    yield from _settled(held)
+
+
+def _settled(held: list[_Draft | Event]) -> Iterator[Step]:
+    """Yield the steps that were held back until no later edit could change them."""
+    for draft in held:
+        step = draft.settle() if isinstance(draft, _Draft) else draft
+        if step is not None:
+            yield step
+    held.clear()
 
 
 def _canonical(event: Event) -> str:
@@ -168,6 +181,7 @@ class _Draft:
             after={file: touch.after for file, touch in changed.items()},
             paths=frozenset(file for file in changed if isinstance(file, str)),
             restored=frozenset(self.restored & changed.keys()),
+            has_content=any(isinstance(touch.after, str) for touch in changed.values()),
         )
 
 
@@ -211,6 +225,7 @@ class _Runs:
     def __init__(self) -> None:
         self._named: dict[str, set[str]] = {}
         self._largest: Counter[str] = Counter()
+        self._latest: dict[str, Mapping[str, bool]] = {}
 
     def read(self, event: Event) -> TestRun | None:
         """The run that a test event is; None where it has no result or none can be read."""
@@ -226,6 +241,10 @@ class _Runs:
         if event.signature is not None:
             self._named.setdefault(event.signature, set()).update(results)
             self._largest[event.signature] = max(self._largest[event.signature], total)
+            # Most runs come out like the one before: what they say is kept once.
+            if results == self._latest.get(event.signature):
+                results = self._latest[event.signature]
+            self._latest[event.signature] = results
         return TestRun(
             seq=event.seq,
             t=event.t,

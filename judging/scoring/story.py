@@ -6,8 +6,8 @@ or broken clock changes no count.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 
@@ -82,6 +82,8 @@ class Turn:
 class Story:
     """Everything derived from the events of one run; lists are in order of `seq`.
 
+    Its changes do not keep the contents of files: whoever wants those reads the steps.
+
     `broken_at_start` are the tests that failed when first seen and were not passing before
     the first change. `unread_tests` are test commands whose results cannot be read, and
     `unclear_seq` is the last place where a test may have passed without being named.
@@ -119,15 +121,20 @@ class Story:
 
 
 def tell(
-    events: Sequence[Event],
+    events: Iterable[Event],
     *,
+    are_in_order: bool = False,
     baseline: Mapping[str, bool],
     visible_tests: Set[str] | None,
     tree_paths: Set[str] | None,
     diff_paths: Set[str] | None,
 ) -> Story:
-    """Derive the story of a run from its events, in any order and however often delivered."""
-    ordered = in_order(events)
+    """Derive the story of a run from its events, in any order and however often delivered.
+
+    They are gone through several times. Where they are said to be in order already, each
+    once, they are never all in memory.
+    """
+    ordered = events if are_in_order else in_order(events)
     teller = _Teller(baseline, visible_tests)
     for step in read_steps(ordered, tree_paths, diff_paths):
         if isinstance(step, Change):
@@ -136,8 +143,13 @@ def tell(
             teller.run(step)
         else:
             teller.event(step)
-    retries = _retries(ordered, {change.seq for change in teller.changes})
-    return teller.story(ordered, retries)
+    calls = _Calls({change.seq for change in teller.changes})
+    for event in ordered:
+        calls.see(event)
+    return teller.story(calls)
+
+
+_FORGOTTEN: Mapping[File, Content] = {}
 
 
 class _Teller:
@@ -164,12 +176,15 @@ class _Teller:
         self._unclear_seq: int | None = None
         self._checkpoints: list[int] = []
         self._path: list[PathStep] = []
+        self._paths: dict[frozenset[str], frozenset[str]] = {}
 
-    def change(self, change: Change) -> None:
+    def change(self, step: Change) -> None:
+        self._tree.change(step)
+        paths = self._paths.setdefault(step.paths, step.paths)
+        change = replace(step, before=_FORGOTTEN, after=_FORGOTTEN, paths=paths)
         self.changes.append(change)
         self._attempt.append(change)
         self._end = change
-        self._tree.change(change)
         is_revert = bool(change.restored)
         is_approach_change = self._contradictions.answer(change)
         if is_revert:
@@ -228,11 +243,11 @@ class _Teller:
         elif event.kind is EventKind.RUN:
             self._command(event)
 
-    def story(self, ordered: Sequence[Event], retries: tuple[Retry, ...]) -> Story:
+    def story(self, calls: _Calls) -> Story:
         self._thrashes += [Thrash(change, None, self._best_passed) for change in self._unproven]
         return Story(
-            events=len(ordered),
-            start=ordered[0] if ordered else None,
+            events=calls.count,
+            start=calls.first,
             end=self._end,
             changes=tuple(self.changes),
             runs=tuple(self._runs),
@@ -248,7 +263,7 @@ class _Teller:
             turns=tuple(self._turns),
             broken_at_start=self._fixes.broken(),
             fix=self._fixes.earliest(),
-            retries=retries,
+            retries=calls.retries(),
             checkpoints=tuple(self._checkpoints),
             decision_path=tuple(self._path),
         )
@@ -344,32 +359,45 @@ class _Fixes:
         return min(fixes, key=lambda fix: (fix.run.seq, fix.test), default=None)
 
 
+_BETTER, _SAME, _WORSE = Fraction(1), Fraction(1, 2), Fraction(0)
+
+
 def _turn(earlier: TestRun, later: TestRun) -> Turn:
     before, after = later.total * earlier.passed, earlier.total * later.passed
     if after > before or (earlier.passes_all and later.passes_all):
-        return Turn(earlier, later, Fraction(1))
-    return Turn(earlier, later, Fraction(1, 2) if after == before else Fraction(0))
+        return Turn(earlier, later, _BETTER)
+    return Turn(earlier, later, _SAME if after == before else _WORSE)
 
 
-def _retries(ordered: Sequence[Event], change_seqs: Set[int]) -> tuple[Retry, ...]:
+class _Calls:
     """Calls with the same signature between two changes; one call's own events are one."""
-    retries: list[Retry] = []
-    calls: dict[str, list[Event]] = {}
 
-    def flush() -> None:
-        retries.extend(
-            Retry(signature, tuple(event.seq for event in alike))
-            for signature, alike in calls.items()
-            if len(alike) > 1
-        )
-        calls.clear()
+    def __init__(self, change_seqs: Set[int]) -> None:
+        self.count = 0
+        self.first: Event | None = None
+        self._change_seqs = change_seqs
+        self._alike: dict[str, tuple[list[int], str | None]] = {}  # seqs, the last one's call
+        self._retries: list[Retry] = []
 
-    for event in ordered:
-        if event.seq in change_seqs:
-            flush()
+    def see(self, event: Event) -> None:
+        self.count += 1
+        self.first = self.first or event
+        if event.seq in self._change_seqs:
+            self._flush()
         if event.signature is not None:
-            alike = calls.setdefault(event.signature, [])
-            if not alike or event.call is None or event.call != alike[-1].call:
-                alike.append(event)
-    flush()
-    return tuple(sorted(retries, key=lambda retry: retry.seqs))
+            seqs, call = self._alike.get(event.signature, ([], None))
+            if not seqs or event.call is None or event.call != call:
+                seqs.append(event.seq)
+                self._alike[event.signature] = seqs, event.call
+
+    def retries(self) -> tuple[Retry, ...]:
+        self._flush()
+        return tuple(sorted(self._retries, key=lambda retry: retry.seqs))
+
+    def _flush(self) -> None:
+        self._retries += (
+            Retry(signature, tuple(seqs))
+            for signature, (seqs, _) in self._alike.items()
+            if len(seqs) > 1
+        )
+        self._alike.clear()

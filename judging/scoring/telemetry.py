@@ -6,7 +6,7 @@ and episode comes out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -28,6 +28,8 @@ from judging.scoring.story import Story, tell
 class Recording:
     """The events of one run, with what the challenge knows about it.
 
+    `events` can be gone through again and again. `are_in_order` says that each comes once
+    and in order of `seq`, as readers give them: then they are never all in memory.
     `baseline` says which tests pass on the starting tree (`fails_at_start`); `visible_tests`
     are the ones the agent could see, None where the challenge does not list them. Both name
     tests as the events' results do. `budget_s` is given only where the challenge takes its
@@ -36,7 +38,7 @@ class Recording:
     reason to give where there are no events.
     """
 
-    events: Sequence[Event]
+    events: Iterable[Event]
     clock: Clock = Clock.RELATIVE
     baseline: Mapping[str, bool] = field(default_factory=dict)
     visible_tests: Set[str] | None = None
@@ -44,6 +46,7 @@ class Recording:
     tree_paths: Set[str] | None = None
     diff_paths: Set[str] | None = None
     absent: Reason = Reason.NO_TELEMETRY
+    are_in_order: bool = False
 
     def __post_init__(self) -> None:
         if self.budget_s is not None and self.budget_s <= 0:
@@ -56,7 +59,7 @@ class Metric:
 
     `score` is None where the metric is undefined, and `reason` says why. Where only `value`
     is None the metric counts with a score of 0, and `reason` says what was never done.
-    `how` is a sentence with this run's figures.
+    `how` is a sentence with this run's figures. Of many episodes the first are told.
     """
 
     name: str
@@ -66,6 +69,7 @@ class Metric:
     good: str
     how: str
     episodes: tuple[Episode, ...]
+    episode_count: int
 
     @property
     def is_defined(self) -> bool:
@@ -112,6 +116,7 @@ def analyse(recording: Recording, policy: Policy) -> Telemetry:
     """
     story = tell(
         recording.events,
+        are_in_order=recording.are_in_order,
         baseline=recording.baseline,
         visible_tests=recording.visible_tests,
         tree_paths=recording.tree_paths,
@@ -139,7 +144,7 @@ def _metric(rule: MetricRule, run: Measured, absent: Reason | None) -> Metric:
         reading = MEASURES[rule.name](run)
     except Undefined as undefined:
         how = f"n/a: {undefined.reason.sentence}"
-        return Metric(rule.name, None, None, undefined.reason, rule.good, how, ())
+        return Metric(rule.name, None, None, undefined.reason, rule.good, how, (), 0)
     score = ZERO if reading.value is None else rule.curve.score(reading.value) * reading.share
     return Metric(
         name=rule.name,
@@ -149,6 +154,7 @@ def _metric(rule: MetricRule, run: Measured, absent: Reason | None) -> Metric:
         good=rule.good,
         how=reading.how,
         episodes=reading.episodes,
+        episode_count=reading.episode_count,
     )
 
 
