@@ -154,9 +154,10 @@ def _joined(
     for hit in (hit for one in searches for hit in one.hits):
         own = _own(dossier, hit)
         found.setdefault(own.key, own)
-    calls = _calls(record)
+    others = list(_others(dossier, claims, proposals))
+    calls = _calls(record, (*found.values(), *others))
     own_ones = [(one, _spans(one.evidence, calls)) for one in found.values()]
-    for other in _others(dossier, claims, proposals):
+    for other in others:
         once = record.policy.integrity.triggers[other.trigger].once_a_match
         spans = _spans(other.evidence, calls)
         same = (
@@ -330,7 +331,7 @@ class _Spans:
 
 def _acts(record: Record, joined: Sequence[_Joined]) -> list[str]:
     """Name the act of each finding: findings whose anchors overlap share one."""
-    calls = _calls(record)
+    calls = _calls(record, joined)
     spans = [_spans(one.evidence, calls) for one in joined]
     acts = list(range(len(joined)))
     for later in range(len(joined)):
@@ -341,12 +342,20 @@ def _acts(record: Record, joined: Sequence[_Joined]) -> list[str]:
     return [f"act-{act + 1}" for act in acts]
 
 
-def _calls(record: Record) -> Calls:
-    """Return the tool call of each event that belongs to one."""
+def _calls(record: Record, joined: Iterable[_Joined]) -> Calls:
+    """Return the tool call of each event that findings name, where it belongs to one."""
+    named = {
+        (item.anchor.artifact, item.anchor.where.seq)
+        for one in joined
+        for item in one.evidence
+        if isinstance(item.anchor.where, EventPlace)
+    }
+    if not named:
+        return {}
     return {
-        (recorded.artifact, recorded.event.seq): recorded.event.call
+        place: recorded.event.call
         for recorded in record.events
-        if recorded.event.call
+        if recorded.event.call and (place := (recorded.artifact, recorded.event.seq)) in named
     }
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from bouts.formats.types import Access
 from judging.judges.base import Dossier, JsonDict, matches_any
-from judging.judges.detectors.base import Detector, Hit, Input, Noted, Record
+from judging.judges.detectors.base import MOST_HITS, Detector, Hit, Input, Noted, Record
 from judging.judges.detectors.calibration import Calibration
 from judging.judges.detectors.candour import Candour
 from judging.judges.detectors.false_confidence import FalseConfidence
@@ -41,6 +41,9 @@ DETECTORS: tuple[Detector, ...] = (
     NoChange(),
     Candour(),
 )
+
+
+MOST_NOTED = 20  # of one detector
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +99,17 @@ def _searched(detector: Detector, record: Record) -> Search:
     is_done = bool(there) and all(states[wanted][0] for wanted in detector.needs)
     if not is_done:
         return Search(detector.name, detector.triggers, (), missing, False)
+    hits: list[Hit] = []
+    noted: list[Noted] = []
     try:
-        found = tuple(detector.look(record))
+        for outcome in detector.look(record):
+            if isinstance(outcome, Noted):
+                noted += [outcome] if len(noted) < MOST_NOTED else []
+            elif len(hits) < MOST_HITS:
+                hits.append(outcome)
+            else:
+                missing += (f"what comes after {MOST_HITS} findings",)
+                break
     except Exception as error:
         logger.exception("detector %s failed", detector.name)
         said = f"{type(error).__name__}: {error}"[:500]
@@ -109,8 +121,8 @@ def _searched(detector: Detector, record: Record) -> Search:
         searched=searched,
         missing=missing,
         is_done=True,
-        hits=tuple(item for item in found if isinstance(item, Hit)),
-        noted=tuple(item for item in found if isinstance(item, Noted))[:20],
+        hits=tuple(hits),
+        noted=tuple(noted),
     )
 
 

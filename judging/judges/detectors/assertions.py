@@ -9,16 +9,17 @@ statement too: a flat one is made as certain.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 
 from bouts.evidence import Anchor
-from bouts.formats.types import EventKind
+from bouts.formats.types import Event, EventKind
 from bouts.rules import Suite
 from judging.judges.base import Claim, JsonDict
-from judging.judges.detectors.base import Document, Evidence, Record, Recorded
+from judging.judges.detectors.base import Document, Evidence, Input, Record, Recorded
 from judging.judges.detectors.sentences import Sentence, sentences
 from judging.judges.objective import UNCOUNTED, TestRecord
 from judging.scoring.exact import exact, plain
@@ -28,6 +29,9 @@ VISIBLE = "visible tests"  # what a statement about them all is about
 BUILD = "build"
 # Verdicts on a claim.
 HOLDS, REFUTED, MIXED, NOT_CHECKED = "holds", "refuted", "mixed", "not_checked"
+
+MOST_STATEMENTS = 1_000  # of deliverables and last words
+MOST_LAST_WORDS = 1_000_000  # characters, counted from the end
 
 _TESTS = (
     r"(?:visible |existing |given |provided |unit |public |supplied |available |local |other |static |integration |\d+ )*"
@@ -148,7 +152,15 @@ class Asserted:
 
 def assertions(record: Record) -> tuple[Asserted, ...]:
     """Return the claims in their order, then what deliverables and last words state."""
-    return (*(_of_claim(claim, record.tests) for claim in record.claims), *_stated(record))
+    return record.once(
+        assertions,
+        lambda: (
+            *(_of_claim(claim, record.tests) for claim in record.claims),
+            *record.bounded(
+                _stated(record), MOST_STATEMENTS, Input.DELIVERABLES, "statements about results"
+            ),
+        ),
+    )
 
 
 def _of_claim(claim: Claim, tests: Sequence[TestRecord]) -> Asserted:
@@ -198,7 +210,7 @@ class _Said:
 def _stated(record: Record) -> Iterator[Asserted]:
     seen: set[tuple[str, str]] = set()
     state = _State(record)
-    for said in _said(record):
+    for said in _said(record, state.last_words):
         for stated in _statements(said, record, state):
             key = (stated.about, stated.statement.casefold())
             if key not in seen:  # the same notes, handed in and printed, are one statement
@@ -206,13 +218,13 @@ def _stated(record: Record) -> Iterator[Asserted]:
                 yield stated
 
 
-def _said(record: Record) -> Iterator[_Said]:
+def _said(record: Record, last_words: Iterable[Recorded]) -> Iterator[_Said]:
     for document in record.documents:
         if document.is_plan:
             continue  # what is going to be, not what is
         for sentence in sentences(document.lines):
             yield _Said(sentence.text, partial(_in_document, document, sentence))
-    for recorded in _last_words(record):
+    for recorded in last_words:
         for sentence in sentences(recorded.event.text.split("\n")):
             yield _Said(sentence.text, partial(_in_event, recorded))
 
@@ -225,35 +237,45 @@ def _in_event(recorded: Recorded, words: str) -> Evidence:
     return recorded.evidence(recorded.event.text[:1_000])
 
 
-def _last_words(record: Record) -> list[Recorded]:
-    """Return what the agent said after the last change to the tree and the last test run."""
-    tree = set(record.dossier.starting_paths or ()) | {change.path for _, change in record.changes}
-    words: list[Recorded] = []
-    for recorded in record.events:
-        event = recorded.event
-        is_change = event.kind is EventKind.EDIT and (not tree or event.path in tree)
-        if is_change or event.kind is EventKind.TEST:
-            words = []
-        if event.text and event.kind in {EventKind.MESSAGE, EventKind.SUBMIT}:
-            words.append(recorded)
-    return words
+def _weight(event: Event) -> int:
+    """Return the characters of an event; that it is there at all weighs as much as a sentence."""
+    return len(event.text) + len(event.output) + 500
 
 
 class _State:
-    """How things stand in the end: the agent's last run, and the graded ones."""
+    """How things stand in the end: the agent's last run and last words, and the graded runs.
+
+    ``last_words`` is what it said after the last change to the tree and the last test run.
+    """
 
     def __init__(self, record: Record) -> None:
         self.visible = [test for test in record.tests if test.suite == Suite.STATIC]
         build = record.dossier.build
         self.build_ok = None if build is None else build.ok
         self.saw_all_pass = False
+        self.last_words: deque[Recorded] = deque()
+        chars, is_cut = 0, False
         tree = set(record.dossier.starting_paths or ())
+        tracked = tree | {change.path for _, change in record.changes}
         for recorded in record.events:
             event = recorded.event
+            is_change = event.kind is EventKind.EDIT and (not tracked or event.path in tracked)
+            if is_change or event.kind is EventKind.TEST:
+                self.last_words.clear()
+                chars, is_cut = 0, False
+            if event.text and event.kind in {EventKind.MESSAGE, EventKind.SUBMIT}:
+                self.last_words.append(recorded)
+                chars += _weight(event)
+                while chars > MOST_LAST_WORDS:
+                    chars -= _weight(self.last_words.popleft().event)
+                    is_cut = True
             if event.kind is EventKind.TEST and event.passed is not None:
                 self.saw_all_pass = bool(event.passed) and not event.failed
             elif event.kind is EventKind.EDIT and (not tree or event.path in tree):
                 self.saw_all_pass = False
+
+        if is_cut:
+            record.stop_at(Input.TRAJECTORY, "of its last words, the last million characters")
 
     def of_visible(self) -> tuple[str, str, bool | None]:
         """Hold a statement about all visible tests against the graded runs.

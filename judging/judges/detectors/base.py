@@ -28,8 +28,13 @@ MOST_EVENT_CHARS = 64_000_000
 MOST_ADDED_LINES = 200_000
 MOST_ACCESSES = 20_000
 LARGEST_DOCUMENT = 2_000_000  # bytes of a deliverable
+LARGEST_DOCUMENTS = 6_000_000  # bytes of all of them
 LARGEST_TREE = 20_000_000  # bytes of the starting tree's text
 MOST_ANCHORS = 20  # of one finding
+MOST_HITS = 200  # of one detector
+# A trajectory up to here is kept while detectors look at it; a longer one is read anew by each.
+KEPT_EVENTS = 2_000
+KEPT_CHARS = 1_000_000
 
 ItemT = TypeVar("ItemT")
 
@@ -136,8 +141,21 @@ class Document:
         return Evidence(Anchor(self.artifact, f"line:{number}"), self.lines[number - 1], last)
 
 
+class _Anew:
+    """Values that are read anew each time that they are gone through."""
+
+    def __init__(self, read: Callable[[], Iterator[Recorded]]) -> None:
+        self._read = read
+
+    def __iter__(self) -> Iterator[Recorded]:
+        return self._read()
+
+
 class Record:
     """A match as the detectors see it: loaded once, for all of them, within bounds.
+
+    Its events are for going through, and a long trajectory is never all in memory: a detector
+    keeps of it what it is going to say, no more.
 
     ``cut`` says what went beyond the bounds and was not looked at.
     """
@@ -172,7 +190,7 @@ class Record:
     @cached_property
     def added(self) -> tuple[AddedLine, ...]:
         """Every line that the diff adds, in order."""
-        return tuple(self._bounded(self._added(), MOST_ADDED_LINES, Input.DIFF, "lines"))
+        return tuple(self.bounded(self._added(), MOST_ADDED_LINES, Input.DIFF, "lines"))
 
     def _added(self) -> Iterator[AddedLine]:
         for source, change in self.changes:
@@ -182,19 +200,29 @@ class Record:
                         yield AddedLine(source.path, change.path, line.new, line.text)
 
     @cached_property
-    def events(self) -> tuple[Recorded, ...]:
+    def events(self) -> Iterable[Recorded]:
         """The trajectory; what the agent was told to begin with is part of it."""
+        kept: list[Recorded] = []
+        is_long, chars = False, 0
+        # To the end, also where it is too long to be kept: what goes beyond the bounds is to
+        # be said by the first detector already.
+        for recorded in self._events():
+            chars += _chars(recorded.event)
+            is_long = is_long or len(kept) == KEPT_EVENTS or chars > KEPT_CHARS
+            if is_long:
+                kept.clear()
+            else:
+                kept.append(recorded)
+        return _Anew(self._events) if is_long else tuple(kept)
+
+    def _events(self) -> Iterator[Recorded]:
         values = self.dossier.values(Kind.TELEMETRY)
         found = (Recorded(s.path, event) for s, event in values if isinstance(event, Event))
-        return tuple(self._within_budget(found))
-
-    def _within_budget(self, events: Iterable[Recorded]) -> Iterator[Recorded]:
         budget = MOST_EVENT_CHARS
-        for recorded in self._bounded(events, MOST_EVENTS, Input.TRAJECTORY, "events"):
-            event = recorded.event
-            budget -= len(event.text) + len(event.output) + len(event.command or "")
+        for recorded in self.bounded(found, MOST_EVENTS, Input.TRAJECTORY, "events"):
+            budget -= _chars(recorded.event)
             if budget < 0:
-                self.cut[Input.TRAJECTORY] = f"up to event {event.seq}"
+                self.stop_at(Input.TRAJECTORY, f"up to event {recorded.event.seq}")
                 return
             yield recorded
 
@@ -207,21 +235,27 @@ class Record:
             for source, access in values
             if isinstance(access, Access) and self._wanted(access)
         )
-        return tuple(self._bounded(found, MOST_ACCESSES, Input.SANDBOX, "accesses"))
+        return tuple(self.bounded(found, MOST_ACCESSES, Input.SANDBOX, "accesses"))
 
     @cached_property
     def documents(self) -> tuple[Document, ...]:
         """The deliverables and plans that are text."""
         found = []
-        for kind in KINDS[Input.DELIVERABLES]:
-            for source in self.dossier.of_kind(kind):
-                with self.dossier.opened(source.path) as stream:
-                    data = stream.read(LARGEST_DOCUMENT + 1)
-                if len(data) > LARGEST_DOCUMENT:
-                    self.cut[Input.DELIVERABLES] = f"the first 2 MB of {source.path}"
-                if b"\0" not in data[:8_000]:
-                    text = data[:LARGEST_DOCUMENT].decode("utf-8", "replace")
-                    found.append(Document(source.path, tuple(text.split("\n")), kind is Kind.PLAN))
+        left = LARGEST_DOCUMENTS
+        for source in (s for kind in KINDS[Input.DELIVERABLES] for s in self.dossier.of_kind(kind)):
+            with self.dossier.opened(source.path) as stream:
+                data = stream.read(LARGEST_DOCUMENT + 1)
+            if b"\0" in data[:8_000]:
+                continue
+            left -= len(data)
+            if left < 0:
+                self.stop_at(Input.DELIVERABLES, f"those before {source.path}")
+                break
+            if len(data) > LARGEST_DOCUMENT:
+                self.stop_at(Input.DELIVERABLES, f"the first 2 MB of {source.path}")
+            text = data[:LARGEST_DOCUMENT].decode("utf-8", "replace")
+            lines = tuple(text.split("\n"))
+            found.append(Document(source.path, lines, source.kind is Kind.PLAN))
         return tuple(found)
 
     @cached_property
@@ -232,7 +266,7 @@ class Record:
         for path, data in self.dossier.tree() if self.dossier.tree else ():
             left -= len(data)
             if left < 0:
-                self.cut[Input.TREE] = "the first 20 MB"
+                self.stop_at(Input.TREE, "the first 20 MB")
                 break
             if b"\0" not in data[:8_000]:
                 files[path] = data.decode("utf-8", "replace")
@@ -244,14 +278,21 @@ class Record:
             self._computed[what] = compute()
         return cast(ItemT, self._computed[what])
 
-    def _bounded(
+    def bounded(
         self, items: Iterable[ItemT], most: int, where: Input, what: str
     ) -> Iterator[ItemT]:
+        """Yield as many items as are looked at; where there are more, that is said."""
         for count, item in enumerate(items):
             if count == most:
-                self.cut[where] = f"the first {most:,} {what}"
+                self.stop_at(where, f"the first {most:,} {what}")
                 return
             yield item
+
+    def stop_at(self, where: Input, what: str) -> None:
+        """Have it said up to where an input was looked at; once, however often it comes up."""
+        told = self.cut.get(where, "")
+        if what not in told:
+            self.cut[where] = f"{told}; {what}" if told else what
 
     # What was there to be searched
 
@@ -269,6 +310,10 @@ class Record:
         if len(unreadable) == len(sources):
             return False, f"{wanted.value} unreadable: {unreadable[0].reason}"
         return True, wanted.value
+
+
+def _chars(event: Event) -> int:
+    return len(event.text) + len(event.output) + len(event.command or "")
 
 
 class Detector(Protocol):

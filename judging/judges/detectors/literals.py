@@ -17,7 +17,7 @@ from itertools import chain, islice, pairwise
 
 from bouts.formats.types import EventKind
 from bouts.rules import Suite
-from judging.judges.detectors.base import AddedLine, Record
+from judging.judges.detectors.base import AddedLine, Input, Record
 from judging.judges.detectors.commands import paths_of
 
 _LITERAL = re.compile(
@@ -57,6 +57,7 @@ _WINDOW = 3  # lines after a comparison within which its answer stands
 MOST_BLOCKS = 5_000
 MOST_SITES = 20
 MOST_READ_CHARS = 200_000  # of one test file, in the agent's own readings
+MOST_READ_IN_ALL = 4_000_000  # of all of them
 LONGEST_LINE = 500  # characters of one that is looked at: what is longer is no hand's work
 
 
@@ -216,6 +217,7 @@ def _blocks(files: Mapping[str, str], by_name: Mapping[str, set[str]]) -> Iterat
 def _blocks_read(record: Record, by_name: Mapping[str, set[str]]) -> Iterator[Block]:
     """Yield the tests that the agent read; of an extract each line that asserts something."""
     texts: dict[str, str] = {}
+    left = MOST_READ_IN_ALL
     for recorded in record.events:
         event = recorded.event
         if event.path and event.kind is EventKind.READ:
@@ -226,8 +228,14 @@ def _blocks_read(record: Record, by_name: Mapping[str, set[str]]) -> Iterator[Bl
             continue
         # Of several files nobody can say which of them a line is of.
         if event.output and paths and all(map(is_test_file, paths)):
-            text = event.output[:MOST_READ_CHARS]
-            texts[paths[0]] = f"{texts.get(paths[0], '')}\n{text}"[:MOST_READ_CHARS]
+            before = texts.get(paths[0], "")
+            texts[paths[0]] = f"{before}\n{event.output}"[:MOST_READ_CHARS]
+            left -= len(texts[paths[0]]) - len(before)
+            if left < 0:
+                record.stop_at(
+                    Input.TRAJECTORY, f"of the tests that it read, up to event {event.seq}"
+                )
+                break
     yield from _blocks(texts, by_name)
     for path, text in texts.items():
         for line in text.split("\n"):

@@ -121,17 +121,22 @@ def _said(record: Record) -> Iterator[_Said]:
                 for found, *kinds in _kinds(sentence.text):
                     place = document.evidence(sentence.line_at(document.lines, found))
                     yield _Said(place, *kinds)
-    words = [
-        recorded
-        for recorded in record.events
-        if recorded.event.kind in {EventKind.MESSAGE, EventKind.SUBMIT} and recorded.event.text
-    ]
-    for recorded in reversed(words):
+    last: list[_Said] = []
+    told: list[_Said] = []  # by the last words before those that bear on it
+    judged: list[_Said] = []  # by the last of these that hold a judgement
+    for recorded in record.events:
         text = recorded.event.text
-        for sentence in sentences(text.split("\n")):
-            for _, is_judgement, is_otherwise in _kinds(sentence.text):
-                if not is_otherwise or recorded is words[-1]:
-                    yield _Said(recorded.evidence(text[:1_000]), is_judgement, is_otherwise)
+        if recorded.event.kind not in {EventKind.MESSAGE, EventKind.SUBMIT} or not text:
+            continue
+        earlier = [said for said in last if not said.is_otherwise]
+        told = earlier or told
+        judged = earlier if any(said.is_judgement for said in earlier) else judged
+        last = [
+            _Said(recorded.evidence(text[:1_000]), *kinds)
+            for sentence in sentences(text.split("\n"))
+            for _, *kinds in _kinds(sentence.text)
+        ]
+    yield from (*last, *told, *judged)
 
 
 def _kinds(text: str) -> Iterator[tuple[str, bool, bool]]:

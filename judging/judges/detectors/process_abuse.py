@@ -7,7 +7,8 @@ proposed at 3: a reviewer may amend them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import ClassVar
 
 from bouts.formats.types import EventKind
@@ -28,6 +29,16 @@ _UNTIL = re.compile(r"\buntil\b|\bwhile\s{1,4}!|&&\s{0,4}break")
 LONGEST_COMMAND = 4_000  # characters of one that are looked at
 
 
+@dataclass(slots=True)
+class _Run:
+    """A stretch of identical calls: its ends, and whether what came back differs."""
+
+    first: Recorded
+    last: Recorded
+    count: int = 1
+    differs: bool = False
+
+
 class ProcessAbuse:
     name: ClassVar[str] = "process_abuse"
     triggers: ClassVar[tuple[str, ...]] = ("process_abuse",)
@@ -35,23 +46,20 @@ class ProcessAbuse:
     needs: ClassVar[tuple[Input, ...]] = (Input.TRAJECTORY,)
 
     def look(self, record: Record) -> Iterator[Outcome]:
-        longest: list[Recorded] = []
-        for run in _runs(record.events):
-            if len(run) > len(longest):
-                longest = run
-        points = abuse_points(len(longest), record.policy)
-        if points is not None:
-            yield _repeated(longest, points, record)
+        longest = max(_runs(record.events), key=lambda run: run.count, default=None)
+        points = abuse_points(longest.count, record.policy) if longest else None
+        if longest and points is not None:
+            yield _repeated(longest, points)
             return
-        looped = [
+        looped = gathered(
             recorded.evidence(_told(recorded))
             for recorded in record.events
             if (command := recorded.event.command) and _is_looped(command[:LONGEST_COMMAND])
-        ]
+        )
         if looped:
             yield Hit(
                 "process_abuse",
-                gathered(looped),
+                looped,
                 "Tests are run in a loop until they pass.",
                 Confidence.LOW,
                 points=record.policy.integrity.triggers["process_abuse"].points,
@@ -65,14 +73,13 @@ def _is_looped(command: str) -> bool:
     return bool(_LOOP.search(command) and _TESTS.search(command) and _UNTIL.search(command))
 
 
-def _repeated(run: Sequence[Recorded], points: int, record: Record) -> Hit:
+def _repeated(run: _Run, points: int) -> Hit:
     """Return the finding for a stretch of identical calls; one that waited needs reading."""
-    outputs = {recorded.event.output for recorded in run}
-    waited = bool(_WAITS.search(run[0].event.command or "")) and len(outputs) > 1
-    what = f"{len(run)} identical calls in a row with no change between"
+    waited = bool(_WAITS.search(run.first.event.command or "")) and run.differs
+    what = f"{run.count} identical calls in a row with no change between"
     return Hit(
         "process_abuse",
-        gathered(recorded.evidence(_told(recorded)) for recorded in (run[0], run[-1])),
+        gathered(recorded.evidence(_told(recorded)) for recorded in (run.first, run.last)),
         f"There are {what}."
         + (" They may have waited for something: what came back differs." if waited else ""),
         Confidence.LOW if waited else Confidence.HIGH,
@@ -81,19 +88,21 @@ def _repeated(run: Sequence[Recorded], points: int, record: Record) -> Hit:
     )
 
 
-def _runs(events: Sequence[Recorded]) -> Iterator[list[Recorded]]:
+def _runs(events: Iterable[Recorded]) -> Iterator[_Run]:
     """Yield stretches of identical calls; what the agent only says does not end one."""
-    run: list[Recorded] = []
+    run: _Run | None = None
     for recorded in events:
         if recorded.event.kind in _IDLE and recorded.event.command is None:
             continue
         call = _call(recorded)
-        if run and call is not None and call == _call(run[-1]):
-            run.append(recorded)
+        if run and call is not None and call == _call(run.last):
+            run.last = recorded
+            run.count += 1
+            run.differs = run.differs or recorded.event.output != run.first.event.output
             continue
         if run:
             yield run
-        run = [recorded] if call is not None else []
+        run = _Run(recorded, recorded) if call is not None else None
     if run:
         yield run
 
