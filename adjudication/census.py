@@ -38,8 +38,8 @@ def census(cases: CaseQuerySet, at: datetime) -> Census:
         cases.order_by()
         .annotate(
             is_held=_flag(Q(held_until__isnull=False, held_until__gt=at)),
-            is_late=_flag(Q(opened_at__lte=at - settings.CASE_TARGET)),
-            is_over=_flag(Q(opened_at__lte=at - settings.CASE_LIMIT)),
+            is_late=_flag(Q(opened_at__lt=at - settings.CASE_TARGET)),
+            is_over=_flag(Q(opened_at__lt=at - settings.CASE_LIMIT)),
         )
         .values_list("state", "is_held", "blocking", "is_late", "is_over")
         .annotate(count=Count("*"))

@@ -152,8 +152,8 @@ def weeks(scope: Scope) -> list[Week]:
 def overdue(scope: Scope) -> Overdue:
     sql = """
         SELECT count(*) AS unsettled, min(opened_at) AS oldest,
-            count(*) FILTER (WHERE opened_at <= %s AND opened_at > %s) AS past_target,
-            count(*) FILTER (WHERE opened_at <= %s) AS past_limit
+            count(*) FILTER (WHERE opened_at < %s AND opened_at >= %s) AS past_target,
+            count(*) FILTER (WHERE opened_at < %s) AS past_limit
         FROM chosen WHERE closed_at IS NULL"""
     target, limit = scope.at - settings.CASE_TARGET, scope.at - settings.CASE_LIMIT
     (row,) = scope.query(sql, scope.cases, [target, limit, limit])

@@ -56,10 +56,10 @@ def narrowed(
     if asked.get("kind"):
         cases = cases.filter(blocking=asked["kind"] == "blocking")
     if asked.get("overdue") == "limit":
-        cases = cases.unsettled().filter(opened_at__lte=at - settings.CASE_LIMIT)
+        cases = cases.unsettled().filter(opened_at__lt=at - settings.CASE_LIMIT)
     elif asked.get("overdue") == "target":
         cases = cases.unsettled().filter(
-            opened_at__lte=at - settings.CASE_TARGET, opened_at__gt=at - settings.CASE_LIMIT
+            opened_at__lt=at - settings.CASE_TARGET, opened_at__gte=at - settings.CASE_LIMIT
         )
     holder = asked.get("holder")
     if holder == "me":
@@ -107,11 +107,12 @@ def rows_of(cases: Iterable[Case], user: User, at: datetime) -> list[Row]:
 
 
 def clock_of(case: Case, at: datetime) -> Clock:
+    # At the hour itself a case is still in time, as in every count of such cases.
     age = at - case.opened_at
     share = min(100.0, 100 * age / settings.CASE_LIMIT)
-    if age >= settings.CASE_LIMIT:
+    if age > settings.CASE_LIMIT:
         look, words = "is-over", f"■ {spoken(age - settings.CASE_LIMIT)} over limit"
-    elif age >= settings.CASE_TARGET:
+    elif age > settings.CASE_TARGET:
         look, words = "is-late", f"▲ {spoken(settings.CASE_LIMIT - age)} to limit"
     else:
         look, words = "", f"{spoken(settings.CASE_TARGET - age)} to target"

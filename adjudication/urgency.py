@@ -175,8 +175,8 @@ def on_rung(cases: CaseQuerySet, rung: int, at: datetime) -> CaseQuerySet:
 class Rung(NamedTuple):
     """What the unsettled cases of one rung have in common."""
 
-    since: datetime  # opened after this
-    until: datetime  # and not after that
+    since: datetime  # opened then or later
+    until: datetime  # and before that
     blocking: bool
     stakes: str
 
@@ -184,8 +184,8 @@ class Rung(NamedTuple):
     def cases(self) -> dict[str, Any]:
         """The filters of a query for them; each part may also be an expression."""
         return {
-            "opened_at__gt": self.since,
-            "opened_at__lte": self.until,
+            "opened_at__gte": self.since,
+            "opened_at__lt": self.until,
             "blocking": self.blocking,
             "stakes": self.stakes,
         }

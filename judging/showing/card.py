@@ -69,6 +69,7 @@ def context_of(sight: Sight) -> dict[str, Any]:
             )
             for row in head.rows
         },
+        "anchor_margin": policy.anchor_margin,
         "marks": [(mark, words.MARKS.get(mark, "")) for mark in shown["marks"]],
         "integrity": integrity_card(shown, policy, addresses),
         "revisions": revision_rows(revisions, card.number, sight.gate, addresses),

@@ -4,6 +4,7 @@ import gzip
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,10 @@ from django.test import Client
 from django.urls import reverse
 
 from bouts.models import Bundle, Match, User
-from judging import steps
+from judging import sight, steps
 from judging.actions import decide_finding, rule_strategy
 from judging.models import Scorecard, Step
+from judging.scoring.policy import CURRENT
 from news.models import Notice
 from tests.judging.views.making import (
     FINDINGS,
@@ -178,6 +180,20 @@ def test_an_anchored_score_shows_raw_struck_and_counted_with_the_reason(
     objective = Scorecard.objects.get().breakdown["judges"]["objective"]["counted"]
     assert '<s class="was">75.00</s>' in said
     assert f"no judge counts more than Objective {objective} + 25" in said
+
+
+def test_the_margin_of_an_anchor_is_that_of_the_policy_it_was_scored_under(
+    tmp_path: Path,
+    competitor: User,
+    client_of: Callable[[User], Client],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plain(tmp_path, hidden=[{"hidden.t::test_zanzibar_key": False}])
+    wider = replace(CURRENT, anchor_margin=31)
+    monkeypatch.setattr(sight, "POLICIES", {CURRENT.version: wider})
+    said = text_of(page(client_of(competitor)))
+    assert " + 31 = " in said
+    assert " + 25 = " not in said
 
 
 def test_a_judge_without_a_score_says_why(
