@@ -20,6 +20,10 @@ UNEXPIRED = Prepared(_unexpired, key=str, now=datetime)
 
 
 class SessionStore(DatabaseStore):
+    def _validate_session_key(self, key: str | None) -> bool:
+        # A quoted cookie can hold a NUL, for which PostgreSQL has no place: that is no session.
+        return super()._validate_session_key(key) and "\0" not in key
+
     def _get_session_from_db(self) -> Session | None:
         session = UNEXPIRED.first(key=self.session_key, now=timezone.now())
         if session is None:

@@ -292,6 +292,9 @@ def sight_of(request: HttpRequest, slug: str, number: int | None = None) -> Sigh
     user = request.user
     head = head_of(user, slug, number)
     audience = audience_in(user, head.team_id, is_dark=lambda: head.is_dark)
+    if audience is Audience.BLIND and number is not None:
+        # Whichever numbers there are would tell how often the match was judged and ruled on.
+        raise Http404
     look = request.GET.get("as", "") if audience is Audience.STAFF else ""
     look = look if look in LOOKS else ""
     return Sight(

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_GET, require_POST
 from adjudication import actions
 from adjudication.choices import Choice, preview_of, rulings_on, with_previews
 from adjudication.desk import Desk, Phase
-from adjudication.drafts import legible
+from adjudication.drafts import FIELDS, legible
 from adjudication.evidence import Tab
 from adjudication.forms import (
     ASK_AGAIN,
@@ -97,12 +97,11 @@ WRITTEN = {
     "private_note": "Private note",
     "reason": "Reason",
 }
-NOT_WRITTEN = {"csrfmiddlewaretoken", "version", "next", "claim"}
 
 
 def _typed(request: HttpRequest) -> dict[str, str]:
-    """Return what somebody typed and chose."""
-    return legible({name: value for name, value in request.POST.items() if name not in NOT_WRITTEN})
+    """Return what somebody typed and chose in the fields of our forms."""
+    return legible({name: value for name, value in request.POST.items() if name in FIELDS})
 
 
 # The page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import IO, Any
 
@@ -10,7 +11,11 @@ from rest_framework.exceptions import ParseError
 
 
 class JSONParser(parsers.JSONParser):
-    """Reads JSON; what is nested so deep that Python gives up is the sender's fault, not ours."""
+    """Reads JSON; what Python can read but not keep is the sender's fault, not ours.
+
+    That is what is nested too deep, and half a character: ``"\\ud800"`` can neither be stored nor
+    be repeated in the answer that says what is wrong with it.
+    """
 
     def parse(
         self,
@@ -19,6 +24,11 @@ class JSONParser(parsers.JSONParser):
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
         try:
-            return super().parse(stream, media_type, parser_context)
+            read = super().parse(stream, media_type, parser_context)
+            json.dumps(read, ensure_ascii=False).encode()
         except RecursionError:
             raise ParseError("The JSON is nested too deep.") from None
+        except UnicodeEncodeError as half:
+            found = ord(half.object[half.start])
+            raise ParseError(f"The JSON holds half a character, a lone \\u{found:04x}.") from None
+        return read
