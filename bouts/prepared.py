@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import psycopg
-from django.db import connection
+from django.db import NotSupportedError, connection
 from django.db.models import Model, QuerySet
 from django.db.models.query import ModelIterable, ValuesListIterable
 from django.db.models.sql.compiler import SQLCompiler
@@ -35,9 +35,24 @@ def run(statement: str, params: Mapping[str, object]) -> list[tuple[Any, ...]]:
     """Run a statement with named parameters, ``%(name)s``; return its rows as they come.
 
     The statement names its columns and never takes ``*``: its plan must not change with them.
+    Where a migration has changed the type of one since, PostgreSQL refuses the plan that it
+    made before, and a new connection knows of none.
     """
     connection.close_if_health_check_failed()
     connection.ensure_connection()
+    try:
+        return _run(statement, params)
+    except NotSupportedError:
+        if connection.in_atomic_block:
+            # What the transaction did so far is lost, and nobody here can do it again.
+            connection.close_at = 0  # before the next request
+            raise
+        connection.close()
+        connection.ensure_connection()
+        return _run(statement, params)
+
+
+def _run(statement: str, params: Mapping[str, object]) -> list[tuple[Any, ...]]:
     raw = connection.connection
     if raw.prepare_threshold is None:
         # Django switches preparing off. Its own cursors bind values on this side and never prepare.

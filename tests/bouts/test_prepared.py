@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+import psycopg
 import pytest
+from django.db import NotSupportedError, connection, transaction
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
@@ -72,3 +74,36 @@ def test_what_would_come_without_its_related_rows_is_refused() -> None:
     for rows in (User.objects.prefetch_related("teams"), User.objects.values("pk")):
         with pytest.raises(Unfit):
             Prepared(lambda rows=rows: rows).rows()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_connection_that_the_server_ended_is_replaced_at_the_next_request(
+    competitor: User,
+) -> None:
+    person = Prepared(lambda pk: User.objects.filter(pk=pk), pk=int)
+    assert person.first(pk=competitor.pk) == competitor
+    with psycopg.connect(**connection.get_connection_params(), autocommit=True) as other:
+        other.execute("SELECT pg_terminate_backend(%s)", [connection.connection.info.backend_pid])
+    connection.close_if_unusable_or_obsolete()  # as before each request
+    assert person.first(pk=competitor.pk) == competitor
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_migration_under_a_running_server_breaks_no_statement(competitor: User) -> None:
+    person = Prepared(lambda pk: User.objects.filter(pk=pk), pk=int)
+    length = User._meta.get_field("username").max_length
+    assert person.first(pk=competitor.pk) == competitor
+    with psycopg.connect(**connection.get_connection_params(), autocommit=True) as other:
+        change = "ALTER TABLE bouts_user ALTER username TYPE varchar({})"
+        other.execute(change.format(length + 10))
+        try:
+            assert person.first(pk=competitor.pk) == competitor
+            other.execute(change.format(length + 20))
+            # What a transaction has done cannot be done again on another connection.
+            with pytest.raises(NotSupportedError), transaction.atomic():
+                person.first(pk=competitor.pk)
+            connection.close_if_unusable_or_obsolete()  # as before each request
+            with transaction.atomic():
+                assert person.first(pk=competitor.pk) == competitor
+        finally:
+            other.execute(change.format(length))
