@@ -1,22 +1,32 @@
-"""What a challenge's matches tell of it: which tests tell agents apart, and what judges agree on."""
+"""What a challenge's matches tell of it: which tests tell agents apart, and what judges agree on.
+
+Of other teams' matches a competitor sees scores and no test (SCORING.md, 9). Whoever saw these
+figures before and after one match could work out its tests from the difference. So all but ops
+see them as they were published, and they are published anew only once as many matches of as
+many teams have come, gone or been judged again as are needed to publish any.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 from django.contrib.postgres.aggregates import Corr
 from django.core.cache import cache
+from django.db import transaction
 from django.db.models import Avg, Case, Count, FloatField, Value, When
 from django.db.models.functions import Cast
+from pydantic import TypeAdapter
 
 from bouts.formats.types import Kind
+from bouts.locks import one_at_a_time
 from bouts.models import Artifact, ChallengeVersion, Match, TestResult
 from bouts.rules import Judge, Severity, Suite
-from judging.models import Scorecard, Verdict
+from judging.models import PublishedFigures, Scorecard, Verdict
 from judging.scoring.agreement import Agreement, agreement
 from judging.scoring.policy import CURRENT
 from judging.showing.build import build_id
@@ -52,26 +62,65 @@ class Figures:
     agreement: Agreement
 
     @property
-    def is_open(self) -> bool:
-        """Whether the figures may be shown to other teams without telling whose they are."""
-        return self.matches >= FEWEST_MATCHES and self.teams >= FEWEST_TEAMS
-
-    @property
     def case_rate(self) -> float | None:
         return self.with_case / self.matches if self.matches else None
 
 
+STORED = TypeAdapter(Figures)
+
+
 def figures_of(version: ChallengeVersion, severities: Mapping[str, str]) -> Figures:
-    """Return the figures of a version's newest matches that have a total and count.
+    """Return the figures of a version's newest matches that have a total and count, for ops.
 
     ``severities`` are those of the manifest by test id. Made anew when other matches are the
     newest, or one of them has another scorecard.
     """
+    return _cached(version, _newest(version), severities)
+
+
+@transaction.atomic
+def published_figures(version: ChallengeVersion, severities: Mapping[str, str]) -> Figures | None:
+    """Return the figures as all may see them; None where too few matches would tell whose they are."""
+    # Two that publish at once, each on its own matches, would show the difference of one match.
+    one_at_a_time(f"figures of {version.pk}")
+    kept = PublishedFigures.objects.filter(version=version).first()
+    rows = _newest(version)
+    changed = set(rows) ^ {Row(*row) for row in kept.rows} if kept else set(rows)
+    if _are_enough(rows) and _are_enough(changed):
+        made = STORED.dump_python(_cached(version, rows, severities), mode="json")
+        kept, _ = PublishedFigures.objects.update_or_create(
+            version=version, defaults={"rows": rows, "figures": made}
+        )
+    return STORED.validate_python(kept.figures) if kept else None
+
+
+class Row(NamedTuple):
+    """A match that figures are made of."""
+
+    card: int
+    bundle: int
+    match: int
+    team: int
+
+
+def _newest(version: ChallengeVersion) -> tuple[Row, ...]:
     cards = Scorecard.objects.live().filter(
         challenge_version=version, value__isnull=False, match__exclusion=Match.Exclusion.NONE
     )
-    newest = cards.order_by("-created_at", "-pk").values_list("pk", "bundle", "match__agent__team")
-    rows = tuple(newest[:NEWEST])
+    newest = cards.order_by("-created_at", "-pk")
+    found = newest.values_list("pk", "bundle", "match", "match__agent__team")[:NEWEST]
+    return tuple(Row(*row) for row in found)
+
+
+def _are_enough(rows: Collection[Row]) -> bool:
+    """Tell whether what is made of these rows does not tell whose they are."""
+    matches, teams = {row.match for row in rows}, {row.team for row in rows}
+    return len(matches) >= FEWEST_MATCHES and len(teams) >= FEWEST_TEAMS
+
+
+def _cached(
+    version: ChallengeVersion, rows: Sequence[Row], severities: Mapping[str, str]
+) -> Figures:
     digest = hashlib.sha256(repr(rows).encode()).hexdigest()
     key = f"challenge:{build_id()}:{version.pk}:{digest}"
     found = cache.get(key)
@@ -81,14 +130,13 @@ def figures_of(version: ChallengeVersion, severities: Mapping[str, str]) -> Figu
     return found
 
 
-def _made(rows: Sequence[tuple[int, int, int]], severities: Mapping[str, str]) -> Figures:
-    """Return the figures of some matches: of each the scorecard, the bundle and the team."""
-    bundles = [bundle for _, bundle, _ in rows]
+def _made(rows: Sequence[Row], severities: Mapping[str, str]) -> Figures:
+    bundles = [row.bundle for row in rows]
     return Figures(
         matches=len(rows),
-        teams=len({team for _, _, team in rows}),
+        teams=len({row.team for row in rows}),
         tests=_tests(bundles, severities),
-        with_case=Scorecard.objects.filter(pk__in=[pk for pk, _, _ in rows])
+        with_case=Scorecard.objects.filter(pk__in=[row.card for row in rows])
         .exclude(breakdown__cases=[])
         .count(),
         agreement=_agreement(bundles),

@@ -471,3 +471,15 @@ class FingerprintHash(models.Model):
 
     def __str__(self) -> str:
         return f"{self.hash} of {self.fingerprint_id}"
+
+
+class PublishedFigures(models.Model):
+    """The figures of a challenge's version as all may see them; see `judging.challenge_figures`."""
+
+    version = models.OneToOneField(ChallengeVersion, on_delete=models.CASCADE)
+    rows = models.JSONField()  # the matches that they were made of
+    figures = models.JSONField()
+    published_at = models.DateTimeField(auto_now=True)
+
+    def __str__(self) -> str:
+        return f"Figures of {self.version}"

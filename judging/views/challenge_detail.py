@@ -21,6 +21,7 @@ from judging.challenge_figures import (
     FEWEST_TO_TELL,
     NEWEST,
     figures_of,
+    published_figures,
     shown_tests,
 )
 from judging.scoring.policy import CURRENT, WEIGHED
@@ -51,12 +52,13 @@ def challenge_detail(request: HttpRequest, slug: str) -> HttpResponse:
         # Where hidden tests lie and what an agent is to see through is for ops alone.
         "shows_traps": request.user.is_operator,
     }
-    figures = figures_of(live, {test.id: test.severity or "" for test in spec.tests})
+    severities = {test.id: test.severity or "" for test in spec.tests}
+    # Ops may know whose figures they are; others see them where nobody can tell.
+    find = figures_of if request.user.is_operator else published_figures
+    figures = find(live, severities)
     context |= {
         "figures": figures,
-        # Staff may know whose figures they are; other teams only where nobody can tell.
-        "shows_figures": request.user.is_operator or figures.is_open,
-        "tests": shown_tests(figures, hidden=request.user.is_operator),
+        "tests": shown_tests(figures, hidden=request.user.is_operator) if figures else [],
         "fewest_matches": FEWEST_MATCHES,
         "fewest_teams": FEWEST_TEAMS,
         "fewest_to_tell": FEWEST_TO_TELL,

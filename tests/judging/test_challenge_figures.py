@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 from django.utils.html import strip_tags
 
-from bouts.models import Artifact, Blob, Bundle, ChallengeVersion, TestResult, User
-from judging.challenge_figures import FEWEST_TO_TELL, Figures, figures_of
+from bouts.models import Artifact, Blob, Bundle, ChallengeVersion, Match, TestResult, User
+from judging.challenge_figures import FEWEST_TO_TELL, Figures, figures_of, published_figures
 from tests import matches
 from tests.judging.cards import make_agent, make_version, record
 
@@ -29,15 +29,18 @@ def results(bundle: Bundle, suite: str, **passed: bool) -> None:
     )
 
 
-def played(count: int, teams: int) -> ChallengeVersion:
+def play(version: ChallengeVersion, numbers: range, teams: int) -> ChallengeVersion:
     """The better half passes ``telling``; ``always`` and ``never`` say nothing of anybody."""
-    version = make_version()
-    for number in range(count):
-        card = record(make_agent(f"A{number}", f"t{number % teams}"), version, 10 * number)
-        is_good = number >= count / 2
+    for number in numbers:
+        card = record(make_agent(f"A{number}", f"t{number % teams}"), version, 5 * number)
+        is_good = number - numbers.start >= len(numbers) / 2
         results(card.bundle, "static", telling=is_good, always=True, never=False)
         results(card.bundle, "hidden", test_zanzibar=not is_good)
     return version
+
+
+def played(count: int, teams: int) -> ChallengeVersion:
+    return play(make_version(), range(count), teams)
 
 
 def by_id(figures: Figures) -> dict[str, object]:
@@ -68,6 +71,41 @@ def test_other_teams_see_rates_only_where_nobody_can_tell_whose_they_are(
     assert "telling" not in page
     assert "Shown from 5 matches of 3 teams on" in page
     assert "telling" in client_of(operator).get("/challenges/refunds/").content.decode()
+
+
+def test_no_difference_between_two_days_tells_of_less_than_what_is_told_at_first(
+    client_of: ClientOf, competitor: User, operator: User
+) -> None:
+    def told(user: User) -> str:
+        page = strip_tags(client_of(user).get("/challenges/refunds/").content.decode())
+        return page[page.index("What its matches tell of it") : page.index("The figures follow")]
+
+    version = played(5, 3)
+    first = told(competitor)
+    assert "5 matches of 3 teams" in first
+    # One match more, or many of a team, or one that is withdrawn: all would tell whose it is.
+    play(version, range(5, 6), 3)
+    assert told(competitor) == first
+    play(version, range(6, 12), 1)
+    assert told(competitor) == first
+    Match.objects.filter(agent__name="A0").update(exclusion=Match.Exclusion.WITHDRAWN)
+    assert told(competitor) == first
+    assert figures_of(version, {}).matches == 11
+    # A0 of t0 is gone, and A5 of t2 has come: with another of t1 that makes three teams.
+    play(version, range(13, 14), 2)
+    assert "12 matches of 3 teams" in told(competitor)
+    # So few are left that their rates would tell whose they are: those of before stay.
+    Match.objects.exclude(agent__name="A1").update(exclusion=Match.Exclusion.EXCLUDED)
+    assert "12 matches of 3 teams" in told(competitor)
+    assert "1 match of 1 team" in strip_tags(
+        client_of(operator).get("/challenges/refunds/").content.decode()
+    )
+
+
+def test_what_is_published_is_what_was_counted() -> None:
+    version = played(FEWEST_TO_TELL, 3)
+    assert published_figures(version, {}) == figures_of(version, {})
+    assert published_figures(version, {}) == figures_of(version, {})  # as it was stored
 
 
 def test_hidden_tests_are_listed_for_ops_alone(
