@@ -288,13 +288,17 @@ class Sight:
 
 
 def sight_of(request: HttpRequest, slug: str, number: int | None = None) -> Sight:
-    """Find a match and its scorecard, the live one or that of a number. Raises 404."""
+    """Find a match and its scorecard, the live one or that of a number. Raises 404.
+
+    Before whoever must come blind every number is alike, whether there is such a card or not:
+    else they could count how often the match was judged and ruled on.
+    """
     user = request.user
-    head = head_of(user, slug, number)
+    may_be_blind = user.is_reviewer and number is not None
+    head = head_of(user, slug, None if may_be_blind else number)
     audience = audience_in(user, head.team_id, is_dark=lambda: head.is_dark)
-    if audience is Audience.BLIND and number is not None:
-        # Whichever numbers there are would tell how often the match was judged and ruled on.
-        raise Http404
+    if may_be_blind and audience is not Audience.BLIND:
+        head = head_of(user, slug, number)
     look = request.GET.get("as", "") if audience is Audience.STAFF else ""
     look = look if look in LOOKS else ""
     return Sight(
