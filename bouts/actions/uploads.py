@@ -7,6 +7,7 @@ it from there with `process`: the row says how far it has come.
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -16,7 +17,7 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from bouts import audit
@@ -53,11 +54,24 @@ def known() -> Known:
     formats: dict[str, list[str]] = {}
     for reader in READERS:
         formats.setdefault(reader.kind, []).append(reader.format)
-    return Known(
-        challenges=set(Challenge.objects.values_list("slug", flat=True)),
-        teams=set(Team.objects.values_list("slug", flat=True)),
-        formats=formats,
-    )
+    return Known(_Slugs(Challenge.objects.all()), _Slugs(Team.objects.all()), formats)
+
+
+class _Slugs(Collection[str]):
+    """The slugs of a table. Whether one is there is looked up; all are read for a refusal alone."""
+
+    def __init__(self, rows: QuerySet[Any]) -> None:
+        self._rows = rows
+
+    def __contains__(self, slug: object) -> bool:
+        # A stranger's manifest may hold what PostgreSQL has no text for, such as NUL.
+        return str(slug).isprintable() and self._rows.filter(slug=slug).exists()
+
+    def __iter__(self) -> Iterator[str]:
+        return self._rows.values_list("slug", flat=True).iterator()
+
+    def __len__(self) -> int:
+        return self._rows.count()
 
 
 def upload(

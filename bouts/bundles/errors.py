@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
+from heapq import nsmallest
 
 LONGEST_FOUND = 120
 LONGEST_NAME = 300
@@ -49,11 +50,11 @@ def as_found(value: object) -> str:
     return type(value).__name__
 
 
-def listed(names: Iterable[str], most: int = 20) -> str:
+def listed(names: Collection[str], most: int = 20) -> str:
     """Return the names in order, separated by commas, the rest as a count."""
-    known = sorted(names)
-    rest = f" and {len(known) - most} more" if len(known) > most else ""
-    return ", ".join(known[:most]) + rest if known else "none"
+    known = nsmallest(most, names)
+    rest = f" and {count - most} more" if (count := len(names)) > most else ""
+    return ", ".join(known) + rest if known else "none"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 from django.core.files.base import ContentFile
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from bouts.actions import uploads
+from bouts.bundles.errors import Refused
 from bouts.models import Artifact, Bundle, Match, Upload, User
 from judging import steps
 from judging.models import Scorecard
@@ -186,3 +188,31 @@ def test_the_file_is_kept_until_it_was_worked_on(
     assert waiting.stat().st_size == row.size
     uploads.process(str(row.pk))
     assert not waiting.exists()
+
+
+def test_no_list_of_names_is_read_for_a_bundle_that_names_known_ones(
+    tmp_path: Path, sent: Callable[..., Upload]
+) -> None:
+    file = ContentFile(good(tmp_path / "fine"))
+    with CaptureQueriesContext(connection) as asked:
+        uploads.upload(file, name="fine.zip", by=None)
+    of_names = [
+        query["sql"]
+        for query in asked.captured_queries
+        if 'FROM "bouts_challenge"' in query["sql"] or 'FROM "bouts_team"' in query["sql"]
+    ]
+    assert of_names
+    assert all(" WHERE " in sql for sql in of_names)
+
+
+@pytest.mark.parametrize("team", ["northbnk", "north\0bank", "north\ud800bank", "Ünterbank"])
+def test_a_team_that_is_not_known_is_refused_with_those_that_are(
+    tmp_path: Path, sent: Callable[..., Upload], team: str
+) -> None:
+    known = uploads.known()
+    assert team not in known.teams
+    assert (len(known.teams), list(known.teams)) == (1, ["northbank"])
+    file = ContentFile(good(tmp_path / "odd", agent={"team": team}))
+    with pytest.raises(Refused) as refused:
+        uploads.upload(file, name="odd.zip", by=None)
+    assert any("agent.team" in line for line in refused.value.lines())

@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from bouts import blobs
 from bouts.actions.uploads import known, limits
-from bouts.bundles.errors import Refused
+from bouts.bundles.errors import Refused, listed
 from bouts.bundles.loading import LoadedChallenge, load_bundle, load_challenge, with_its_tree
 from bouts.models import ChallengeVersion
 from judging.judges.base import JsonDict
@@ -60,7 +60,7 @@ class Command(BaseCommand):
         versions = ChallengeVersion.objects.select_related("tree_archive")
         version = versions.filter(challenge__slug=slug, is_live=True).first()
         if version is None:
-            names = ", ".join(sorted(known().challenges or ())) or "none"
+            names = listed(known().challenges or ())
             raise CommandError(
                 f"challenge {slug} is not known here (known: {names}); use --challenge"
             )
