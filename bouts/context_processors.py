@@ -29,11 +29,16 @@ class Door:
 # A page of an app above is named, never imported.
 DOORS = (
     Door("Leaderboard", "judging:leaderboard", EVERYBODY),
-    Door("Matches", "judging:match_list", EVERYBODY),
+    Door("Matches", "judging:match_list", EVERYBODY, ("judging:compare",)),
     Door("Challenges", "judging:challenge_list", EVERYBODY),
-    Door("Queue", "adjudication:case_queue", REVIEWERS | OPERATORS),
+    Door(
+        "Queue",
+        "adjudication:case_queue",
+        REVIEWERS | OPERATORS,
+        ("adjudication:conflict_list",),
+    ),
     Door("Figures", "adjudication:lead_figures", OPERATORS | {User.Role.LEAD}),
-    Door("Work", "judging:work_list", OPERATORS, ("news:endpoint_list",)),
+    Door("Work", "judging:work_list", OPERATORS, ("judging:judge_health", "news:endpoint_list")),
     Door("Upload", "judging:upload_create", OPERATORS),
     Door("Team", "bouts:team_list", EVERYBODY - OPERATORS),
     Door(

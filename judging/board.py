@@ -79,9 +79,15 @@ def why_unranked(row: Standing, needed: int) -> str:
     if row.value is not None:
         return f"Ranked from {needed} challenges on; it has {row.challenges} so far"
     matches = "One match" if row.matches == 1 else f"{row.matches} matches"
-    reasons = [WHY_UNRANKED[mark] for mark in row.marks if mark in WHY_UNRANKED]
+    # What has no total need not be said to be incomplete.
+    says_itself = "incomplete" if row.status in WITHOUT_TOTAL else ""
+    reasons = [
+        WHY_UNRANKED[mark] for mark in row.marks if mark in WHY_UNRANKED and mark != says_itself
+    ]
     return f"{matches}, {reasons[0] if reasons else WHY_UNRANKED[row.status]}"
 
+
+WITHOUT_TOTAL = frozenset({Scorecard.Status.UNSCORED, Scorecard.Status.FAILED})
 
 # By mark, which says more, and by status.
 WHY_UNRANKED = {

@@ -89,6 +89,14 @@ class Side:
     def judge(self, name: str) -> JsonDict:
         return self.card["judges"].get(name, {}) if self.card else {}
 
+    def why_nothing_of(self, judge: str) -> str:
+        """Return the code for why the parts of a judge's score are not there."""
+        if self.card is None:
+            return "not_scored_yet"
+        if not self.sight.shows_evidence:
+            return "withheld"
+        return self.judge(judge).get("reason") or ""
+
 
 def ledger(sides: Sequence[Side]) -> list[Line]:
     """Align the ledgers: a row a judge, a row a kind of finding or rule, and the total."""
@@ -184,7 +192,7 @@ def metrics(sides: Sequence[Side]) -> list[Line]:
 
 def _metric_cell(side: Side, judge: str, metric: Mapping[str, Any] | None) -> Cell:
     if metric is None:
-        return Cell(None)
+        return Cell(None, why=side.why_nothing_of(judge))
     value = metric["value"]
     shown = "" if value is None else f"{value:g}"
     return Cell(
@@ -211,7 +219,7 @@ def criteria(sides: Sequence[Side]) -> list[Line]:
 def _level_cell(side: Side, judge: str, name: str) -> Cell:
     levels = _levels(side.judge(judge), judge, name)
     if not levels:
-        return Cell(None)
+        return Cell(None, why=side.why_nothing_of(judge))
     mean = Decimal(sum(levels)) / len(levels)
     return Cell(mean, "" if len(levels) == 1 else f"{len(levels)} seats")
 

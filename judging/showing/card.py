@@ -70,7 +70,8 @@ def context_of(sight: Sight) -> dict[str, Any]:
             for row in head.rows
         },
         "anchor_margin": policy.anchor_margin,
-        "marks": [(mark, words.MARKS.get(mark, "")) for mark in shown["marks"]],
+        "marks": words.marks_of(shown),
+        "why_no_total": words.why_no_total(shown["reason"]),
         "integrity": integrity_card(shown, policy, addresses),
         "revisions": revision_rows(revisions, card.number, sight.gate, addresses),
         "revision_count": len(revisions),

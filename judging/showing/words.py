@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from typing import Any
 
 from bouts import words
 
@@ -71,6 +72,12 @@ MARKS = {
     "held": "Off the leaderboard until a reviewer has ruled.",
 }
 
+# Why Objective has no score, where the words of the code alone say too little.
+NO_OBJECTIVE = {
+    "unreadable": "a file that it needs is absent or cannot be read",
+    "no_tests": "there is no test in either suite",
+}
+
 CLAIM_VERDICTS = {
     "holds": "✓ Holds",
     "refuted": "✕ Refuted",
@@ -101,6 +108,25 @@ def title(code: str) -> str:
 def row_label(row: str) -> str:
     """Return how a row of the ledger is called."""
     return JUDGES.get(row) or RULES.get(row) or title(row)
+
+
+def marks_of(card: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the marks of a breakdown, each with what it means for the total.
+
+    Where there is no total, that one is incomplete goes without saying.
+    """
+    unsaid = "incomplete" if card["total"] is None else ""
+    return [(mark, "" if mark == unsaid else MARKS.get(mark, "")) for mark in card["marks"]]
+
+
+def why_no_total(reason: str | None) -> str:
+    """Return why a breakdown has no total; ``reason`` is Objective's, None where work failed."""
+    if not reason:
+        return "The work broke off before there was a score."
+    return (
+        f"Objective has no score: {NO_OBJECTIVE.get(reason) or words.of(reason)}. "
+        "Without it there is no total."
+    )
 
 
 def sentence(text: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
@@ -20,10 +22,14 @@ def judge_health(request: HttpRequest) -> HttpResponse:
         "rows": list(health.seat_rows()),
         "panels": panels,
         "rates": [
-            ("One vote discarded", panels.discard_rate),
-            ("Chained", panels.chain_rate),
-            ("Disagreement", panels.disagreement_rate),
+            ("One vote discarded", _share(panels.discard_rate)),
+            ("Chained", _share(panels.chain_rate)),
+            ("Disagreement", _share(panels.disagreement_rate)),
         ],
         "today": spending.today(),
     }
     return render_page(request, "judging/judge_health.html", context)
+
+
+def _share(rate: Decimal | None) -> str:
+    return "n/a" if rate is None else f"{rate:.1%}"

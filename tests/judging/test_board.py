@@ -153,6 +153,7 @@ def test_pages_go_over_the_border_between_ranked_and_unranked(
         ({"value": 50, "marks": ["held"]}, "One match, held while an integrity case is open"),
         ({"value": 50, "marks": ["incomplete"]}, "One match, incomplete: its total is shown, not ranked"),
         ({"value": None, "status": "unscored"}, "One match, without a total"),
+        ({"value": None, "status": "unscored", "marks": ["incomplete"]}, "One match, without a total"),
         ({"value": None, "status": "pending"}, "One match, waiting for a judge"),
         ({"value": None, "status": "failed"}, "One match, whose judging broke off"),
     ],

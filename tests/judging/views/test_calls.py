@@ -17,7 +17,7 @@ from judging import steps
 from judging.models import CallAttempt, ModelCall, Scorecard
 from judging.showing.inert import inert
 from tests.judging import asking
-from tests.matches import panel
+from tests.matches import judge, panel
 from tests.vendors import replies
 from tests.vendors.server import VendorServer
 
@@ -189,6 +189,12 @@ def test_without_a_key_both_pages_say_that_judges_wait(
     work = page(ops, "/work/")
     assert "No model is configured." in work and "waits for uploaded verdicts" in work
     assert "No model is configured." in page(ops, "/judges/")
+
+
+def test_what_became_of_panels_is_told_in_shares(tmp_path: Path, ops: Client) -> None:
+    for name, votes in (("m-1", (70, 75, 80)), ("m-2", (20, 75, 80)), ("m-3", (70, 75, 80))):
+        judge(tmp_path / name, match=name, verdicts=panel(*votes))
+    assert "One vote discarded</dt><dd>33.3%</dd>" in page(ops, "/judges/")
 
 
 def test_seats_of_one_vendor_are_refused_and_the_work_page_says_why(

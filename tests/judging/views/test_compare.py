@@ -126,6 +126,15 @@ def test_of_another_teams_match_the_scores_stand_and_nothing_else(
         assert hidden not in page
 
 
+def test_what_another_team_keeps_is_said_to_be_withheld(
+    of_a_rival: Bundle, tmp_path: Path, client_of: ClientOf, competitor: User
+) -> None:
+    rich(tmp_path / "own", match="m-1")
+    page = page_of(client_of(competitor), "/compare/?m=m-1&m=m-3")
+    assert "n/a withheld" in text_of(row_of(page, "Dwell ratio"))
+    assert '<span class="na">n/a</span>' not in page  # each has its reason
+
+
 def test_what_is_dark_to_a_reviewer_is_not_there(
     two: list[Bundle], of_a_rival: Bundle, client_of: ClientOf, reviewer: User
 ) -> None:

@@ -211,7 +211,9 @@ def test_a_match_without_objective_has_no_total_and_a_reason(
     plain(tmp_path, static=["<broken"], hidden=["<broken"])
     html = page(client_of(competitor))
     assert "No total" in text_of(html)
-    assert '<span class="total-number">n/a</span>' in html
+    assert '<span class="total-number na">n/a</span>' in html
+    assert "Objective has no score: a file that it needs is absent or cannot be read." in html
+    assert "so this total is shown" not in html
     assert "0.00" not in html.partition('<table class="ledger">')[2].partition("</table>")[0]
 
 

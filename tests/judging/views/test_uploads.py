@@ -257,6 +257,8 @@ def test_a_null_byte_and_entities_are_stored_marked_and_score_nothing(
     card = Scorecard.objects.get()
     assert (card.status, card.total) == ("unscored", None)
     assert card.breakdown["judges"]["objective"]["reason"] == "unreadable"
+    page = page_of(ops, upload)
+    assert "Judged, without a total" in page and "Scored" not in page
     kept = Artifact.objects.get(path="agent.log")
     with blobs.opened(kept.blob) as content:
         assert content.read() == log  # as it came
