@@ -83,7 +83,7 @@ REFUSAL = inline_serializer(
         "draft": serializers.DictField(
             child=serializers.CharField(),
             required=False,
-            help_text="what you sent, kept as your draft of the case",
+            help_text="your draft of the case, with what you sent in it",
         ),
     },
 )
@@ -95,7 +95,10 @@ def keeping(request: Request, case_id: int, fields: Mapping[str, str]) -> Iterat
     try:
         yield
     except Refused as refusal:
-        refusal.draft = actions.save_draft(case_id, drafts.legible(fields), by=request.user).fields
+        kept = actions.save_draft(
+            case_id, drafts.legible(fields), by=request.user, was_refused=True
+        )
+        refusal.draft = kept.fields
         raise
 
 

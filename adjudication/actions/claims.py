@@ -135,14 +135,24 @@ def decline(case_id: int, *, by: User, reason: str = "") -> None:
     audit.record(by, "decline", case, reason=reason)
 
 
-def save_draft(case_id: int, fields: Mapping[str, object], *, by: User) -> Draft:
-    """Keep what a reviewer has typed so far, whether or not the claim still lives."""
+@transaction.atomic
+def save_draft(
+    case_id: int, fields: Mapping[str, object], *, by: User, was_refused: bool = False
+) -> Draft:
+    """Keep what a reviewer has typed so far, whether or not the claim still lives.
+
+    It takes the place of what was kept before. What was refused only adds to that: it may be
+    of another tab, and of a form that is not the one they are writing in by now.
+    """
     if not by.is_reviewer:
         raise PermissionDenied
     case = Case.objects.visible_to(by).get(pk=case_id)
-    draft, _ = Draft.objects.update_or_create(
+    draft, is_new = Draft.objects.select_for_update().get_or_create(
         case=case, reviewer=by, defaults={"fields": dict(fields)}
     )
+    if not is_new:
+        draft.fields = {**(draft.fields if was_refused else {}), **fields}
+        draft.save()
     return draft
 
 

@@ -74,7 +74,7 @@ def _refused(request: HttpRequest, case_id: int, refusal: Refused) -> HttpRespon
     case = find_case(request, case_id)
     written = _typed(request)
     if written:
-        actions.save_draft(case_id, written, by=request.user)
+        actions.save_draft(case_id, written, by=request.user, was_refused=True)
     context = {
         "case": case,
         "refusal": refusal,

@@ -230,6 +230,25 @@ def test_what_a_refused_ruling_said_is_kept_and_handed_back(case: Case, mine: Cl
     assert "Between us." in page
 
 
+def test_what_is_refused_in_one_tab_leaves_what_is_typed_in_another(
+    case: Case, mine: Client, reviewer: User
+) -> None:
+    post(mine, f"{CASES}{case.pk}/claim/")
+    post(mine, f"{CASES}{case.pk}/commit/", {"levels": GOOD_LEVELS, "reason": "So."})
+    typed = {"ruling": "set", "score": "64", "public_reason": "Half a sentence"}
+    put(mine, f"{CASES}{case.pk}/draft/", {"fields": typed})
+    other = {**GOOD_LEVELS, "search": 1}
+    late = post(mine, f"{CASES}{case.pk}/commit/", {"levels": other, "reason": "Or so."})
+    assert (late.status_code, late.json()["code"]) == (409, "already_committed")
+    page = {**{name: str(level) for name, level in other.items()}, "reason": "Or so."}
+    assert late.json()["draft"] == Draft.objects.get().fields == {**typed, **page}
+    assert mine.post(f"{case.get_absolute_url()}commit/", page).status_code == 409
+    assert Draft.objects.get().fields == {**typed, **page}
+    shown = mine.get(case.get_absolute_url()).content.decode()
+    assert "Half a sentence" in shown
+    assert BlindScore.objects.get().levels == GOOD_LEVELS
+
+
 def test_what_was_committed_on_a_lapsed_claim_is_kept(case: Case, mine: Client) -> None:
     post(mine, f"{CASES}{case.pk}/claim/")
     lapse(case.claims.get())
