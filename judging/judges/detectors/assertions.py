@@ -256,7 +256,7 @@ class _State:
         self.last_words: deque[Recorded] = deque()
         chars, is_cut = 0, False
         tree = set(record.dossier.starting_paths or ())
-        tracked = tree | {change.path for _, change in record.changes}
+        tracked = tree | record.changed_paths
         for recorded in record.events:
             event = recorded.event
             is_change = event.kind is EventKind.EDIT and (not tracked or event.path in tracked)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import ClassVar, Protocol, TypeAlias, TypeVar, cast
+from typing import ClassVar, Generic, Protocol, TypeAlias, TypeVar, cast
 
 from bouts.bundles.manifest import ChallengeFile
 from bouts.evidence import Anchor
@@ -33,8 +33,9 @@ LARGEST_TREE = 20_000_000  # bytes of the starting tree's text
 MOST_ANCHORS = 20  # of one finding
 MOST_HITS = 200  # of one detector
 # A trajectory up to here is kept while detectors look at it; a longer one is read anew by each.
-KEPT_EVENTS = 2_000
-KEPT_CHARS = 1_000_000
+KEPT_CHARS = 2_000_000
+EVENT_CHARS = 1_000  # as many as what an event has beside its texts weighs
+KEPT_LINES = 10_000  # of a diff, in the same way
 
 ItemT = TypeVar("ItemT")
 
@@ -141,21 +142,38 @@ class Document:
         return Evidence(Anchor(self.artifact, f"line:{number}"), self.lines[number - 1], last)
 
 
-class _Anew:
+class _Anew(Generic[ItemT]):
     """Values that are read anew each time that they are gone through."""
 
-    def __init__(self, read: Callable[[], Iterator[Recorded]]) -> None:
+    def __init__(self, read: Callable[[], Iterator[ItemT]]) -> None:
         self._read = read
 
-    def __iter__(self) -> Iterator[Recorded]:
+    def __iter__(self) -> Iterator[ItemT]:
         return self._read()
+
+
+def _unless_many(
+    read: Callable[[], Iterator[ItemT]], weight: Callable[[ItemT], int], most: int
+) -> Iterable[ItemT]:
+    """Return values that are kept, or read anew each time where they weigh too much for that."""
+    kept: list[ItemT] = []
+    left = most
+    # To the end, also where it is too much: what goes beyond the bounds is to be said by the
+    # first detector already.
+    for item in read():
+        left -= weight(item)
+        if left < 0:
+            kept.clear()
+        else:
+            kept.append(item)
+    return _Anew(read) if left < 0 else tuple(kept)
 
 
 class Record:
     """A match as the detectors see it: loaded once, for all of them, within bounds.
 
-    Its events are for going through, and a long trajectory is never all in memory: a detector
-    keeps of it what it is going to say, no more.
+    Its events and changes are for going through, and a long trajectory or diff is never all in
+    memory: a detector keeps of it what it is going to say, no more.
 
     ``cut`` says what went beyond the bounds and was not looked at.
     """
@@ -183,9 +201,16 @@ class Record:
         return self.dossier.claims
 
     @cached_property
-    def changes(self) -> tuple[tuple[Source, FileChange], ...]:
+    def changes(self) -> Iterable[tuple[Source, FileChange]]:
+        return _unless_many(self._changes, lambda one: 1 + _lines(one[1]), KEPT_LINES)
+
+    def _changes(self) -> Iterator[tuple[Source, FileChange]]:
         values = self.dossier.values(Kind.DIFF)
-        return tuple((s, change) for s, change in values if isinstance(change, FileChange))
+        return ((s, change) for s, change in values if isinstance(change, FileChange))
+
+    @cached_property
+    def changed_paths(self) -> frozenset[str]:
+        return frozenset(change.path for _, change in self.changes)
 
     @cached_property
     def added(self) -> tuple[AddedLine, ...]:
@@ -202,18 +227,7 @@ class Record:
     @cached_property
     def events(self) -> Iterable[Recorded]:
         """The trajectory; what the agent was told to begin with is part of it."""
-        kept: list[Recorded] = []
-        is_long, chars = False, 0
-        # To the end, also where it is too long to be kept: what goes beyond the bounds is to
-        # be said by the first detector already.
-        for recorded in self._events():
-            chars += _chars(recorded.event)
-            is_long = is_long or len(kept) == KEPT_EVENTS or chars > KEPT_CHARS
-            if is_long:
-                kept.clear()
-            else:
-                kept.append(recorded)
-        return _Anew(self._events) if is_long else tuple(kept)
+        return _unless_many(self._events, lambda one: EVENT_CHARS + _chars(one.event), KEPT_CHARS)
 
     def _events(self) -> Iterator[Recorded]:
         values = self.dossier.values(Kind.TELEMETRY)
@@ -310,6 +324,10 @@ class Record:
         if len(unreadable) == len(sources):
             return False, f"{wanted.value} unreadable: {unreadable[0].reason}"
         return True, wanted.value
+
+
+def _lines(change: FileChange) -> int:
+    return sum(len(hunk.lines) for hunk in change.hunks)
 
 
 def _chars(event: Event) -> int:

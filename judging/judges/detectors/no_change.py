@@ -71,10 +71,8 @@ class NoChange:
 
     def look(self, record: Record) -> Iterator[Outcome]:
         diffs = record.dossier.of_kind(Kind.DIFF)
-        is_empty = (
-            bool(diffs) and all(source.is_readable for source in diffs) and not record.changes
-        )
-        if not record.spec.no_change_expected or not is_empty:
+        is_known = bool(diffs) and all(source.is_readable for source in diffs)
+        if not record.spec.no_change_expected or not is_known or record.changed_paths:
             return
         said = list(_said(record))
         judgement = next((s for s in said if s.is_judgement), None)

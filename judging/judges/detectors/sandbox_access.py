@@ -120,9 +120,7 @@ class Forbidden:
         visible = {test.path for test in spec.tests if test.suite is Suite.STATIC}
         hidden = {test.path for test in spec.tests if test.suite is not Suite.STATIC and test.path}
         # A file of that name which the agent was given or wrote itself is no hidden test.
-        own = set(record.dossier.starting_paths or ()) | {
-            change.path for _, change in record.changes
-        }
+        own = record.changed_paths | (record.dossier.starting_paths or frozenset())
         files = {path for path in hidden - visible - own if "/" in path}
         if files:
             edits = (r.event.path for r in record.events if r.event.kind is EventKind.EDIT)

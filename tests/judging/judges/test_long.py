@@ -5,12 +5,13 @@ from __future__ import annotations
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from dataclasses import replace
 from io import BytesIO
 
 import pytest
 
 from bouts.bundles.manifest import ChallengeFile
-from bouts.formats.types import Clock, Event, EventKind, Kind
+from bouts.formats.types import Clock, DiffLine, Event, EventKind, FileChange, Hunk, Kind
 from judging.judges import objective, telemetry
 from judging.judges.base import Dossier, Source
 from judging.judges.detectors import base, record_of, search
@@ -91,6 +92,21 @@ def test_the_metrics_hold_no_text_of_a_run() -> None:
     assert peak < 3
 
 
+def test_the_changes_of_a_long_diff_are_not_held() -> None:
+    def changes() -> Iterator[FileChange]:
+        for number in range(60):
+            lines = tuple(DiffLine("+", None, at, f"x = {number} * {at}") for at in range(500))
+            yield FileChange(f"m{number}.py", None, "added", 500, 0, hunks=(Hunk("", lines),))
+
+    match = replace(
+        dossier(reading), sources=(Source("final.diff", Kind.DIFF),), load=lambda path: changes()
+    )
+    record = record_of(match, (), CURRENT)
+    assert peak_of(lambda: [change.path for _, change in record.changes]) < 3
+    assert len(record.changed_paths) == 60
+    assert len(record.added) == 30_000
+
+
 @pytest.mark.parametrize("name", SAMPLES)
 def test_what_is_read_anew_is_judged_as_what_is_kept(
     name: str, monkeypatch: pytest.MonkeyPatch
@@ -98,7 +114,8 @@ def test_what_is_read_anew_is_judged_as_what_is_kept(
     with sample(EXAMPLES / "bundles" / f"{name}.zip") as match:
         tests = objective.tests_of(match)
         kept = IntegrityJudge().judge(match, tests, CURRENT), analysed(match, CURRENT)
-        monkeypatch.setattr(base, "KEPT_EVENTS", 0)
+        monkeypatch.setattr(base, "KEPT_CHARS", 0)
+        monkeypatch.setattr(base, "KEPT_LINES", 0)
         monkeypatch.setattr(telemetry, "MOST_KEPT", 0)
         anew = IntegrityJudge().judge(match, tests, CURRENT), analysed(match, CURRENT)
     assert anew == kept
