@@ -32,6 +32,7 @@ def claim_case(case_id: int, *, by: User) -> Claim:
 
     Raises `Case.DoesNotExist` for whoever may not know of the case.
     """
+    one_thing_at_a_time(by)
     case, at = lock_case(case_id, by), timezone.now()
     mine = case.claim_of(by, at)
     if mine is not None:
@@ -53,7 +54,7 @@ def claim_next(*, by: User) -> Claim | None:
         try:
             with transaction.atomic():
                 # The same person in another tab waits here, and then is given the same case.
-                one_at_a_time(f"cases of {by.pk}")
+                one_thing_at_a_time(by)
                 at = timezone.now()
                 return _take_next(by, at) or _oldest_held(by, at)
         except IntegrityError:
@@ -105,6 +106,7 @@ def take_over(case_id: int, claim_id: int, *, by: User, reason: str) -> Claim:
     """Take another reviewer's slot, as only a lead may. What they typed stays theirs."""
     if not by.is_lead:
         raise PermissionDenied
+    one_thing_at_a_time(by)
     case, at = lock_case(case_id, by), timezone.now()
     refuse_to_claim(case, by)
     if case.claim_of(by, at) is not None:
@@ -157,6 +159,15 @@ def save_draft(
 
 
 # What all actions on a case share
+
+
+def one_thing_at_a_time(by: User) -> None:
+    """Wait for what this person claims, or declares a conflict with, at the same moment.
+
+    Comes before any lock on a row. Without it a claim and a conflict would pass each other
+    unseen, and leave a case in the hands of somebody who may not know of it.
+    """
+    one_at_a_time(f"cases of {by.pk}")
 
 
 def lock_case(case_id: int, by: User) -> Case:

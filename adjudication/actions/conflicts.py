@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from adjudication.actions.claims import note_slots
+from adjudication.actions.claims import note_slots, one_thing_at_a_time
 from adjudication.models import Case, Claim, Conflict
 from bouts import audit
 from bouts.models import Match, Team, User
@@ -23,6 +23,7 @@ def declare_conflict(
     """
     if not by.is_reviewer:
         raise PermissionDenied
+    one_thing_at_a_time(by)
     conflict, is_new = Conflict.objects.get_or_create(
         reviewer=by, team=team, match=match, defaults={"note": note.strip()}
     )

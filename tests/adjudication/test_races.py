@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TypeVar
 
 import pytest
 from django.db import connections
 
 from adjudication import actions
-from adjudication.models import Case, Claim, Ruling
+from adjudication.models import Case, Claim, Conflict, Ruling
 from adjudication.refusals import Refused
 from bouts.models import User
 from tests.adjudication.making import GOOD_LEVELS, case_of, make_match
@@ -123,3 +124,20 @@ def test_a_take_over_and_a_ruling_at_once_leave_one_of_them() -> None:
     )
     assert sum(isinstance(answer, Refused) for answer in answers) == 1
     assert sum(isinstance(answer, Claim | Ruling) for answer in answers) == 1
+
+
+@pytest.mark.parametrize("is_by_address", [True, False])
+def test_a_claim_and_a_conflict_at_once_leave_no_claim(*, is_by_address: bool) -> None:
+    for number in range(5):
+        (case,) = make_cases(1, slug=f"m-{number}", agent=f"Heron {number}")
+        person = make_user(f"r{number}", User.Role.REVIEWER)
+        claim = (
+            partial(actions.claim_case, case.pk, by=person)
+            if is_by_address
+            else partial(actions.claim_next, by=person)
+        )
+        conflict = partial(actions.declare_conflict, by=person, match=case.match)
+        answers = at_once([claim, conflict])
+        assert isinstance(answers[1], Conflict)
+        assert answers[0] is None or isinstance(answers[0], Claim | Case.DoesNotExist)
+        assert not Claim.objects.live().filter(reviewer=person, case=case).exists()
