@@ -18,17 +18,28 @@ REVIEWERS = frozenset({User.Role.REVIEWER, User.Role.LEAD})
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """An entry of the main menu: the name of its page, whom it is for, and what lies behind it."""
+    """An entry of the main menu: the name of its page, whom it is for, and what lies behind it.
+
+    ``rooms`` are pages; ``things`` are pages of one thing each, by its number, such as a case.
+    """
 
     label: str
     page: str
     roles: frozenset[str]
     rooms: tuple[str, ...] = ()
+    things: tuple[str, ...] = ()
+
+    def addresses(self) -> tuple[str, ...]:
+        """Return what the addresses of all that lies behind it begin with, its own page first."""
+        return (
+            *map(reverse, (self.page, *self.rooms)),
+            *(reverse(thing, args=[0]).removesuffix("0/") for thing in self.things),
+        )
 
 
 # A page of an app above is named, never imported.
 DOORS = (
-    Door("Leaderboard", "judging:leaderboard", EVERYBODY),
+    Door("Leaderboard", "judging:leaderboard", EVERYBODY, things=("judging:agent_detail",)),
     Door("Matches", "judging:match_list", EVERYBODY, ("judging:compare",)),
     Door("Challenges", "judging:challenge_list", EVERYBODY),
     Door(
@@ -36,6 +47,7 @@ DOORS = (
         "adjudication:case_queue",
         REVIEWERS | OPERATORS,
         ("adjudication:conflict_list",),
+        ("adjudication:case_detail",),
     ),
     Door("Figures", "adjudication:lead_figures", OPERATORS | {User.Role.LEAD}),
     Door("Work", "judging:work_list", OPERATORS, ("judging:judge_health", "news:endpoint_list")),
@@ -76,8 +88,4 @@ def depth_of(path: str, addresses: tuple[str, ...]) -> int:
 @cache  # every page needs them, and they never change while a process lives
 def doors_for(role: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return what a role sees: (label, addresses behind it), its own page first."""
-    return tuple(
-        (door.label, tuple(map(reverse, (door.page, *door.rooms))))
-        for door in DOORS
-        if role in door.roles
-    )
+    return tuple((door.label, door.addresses()) for door in DOORS if role in door.roles)

@@ -74,6 +74,8 @@ def test_the_menu_marks_the_room_one_is_in(client_of: ClientOf, operator: User) 
 
     assert marked("/people/") == [("/people/", "page")]
     assert marked("/audit/") == [("/people/", "true")]
+    assert marked("/compare/") == [("/matches/", "true")]
+    assert marked("/cases/7/") == [("/queue/", "true")]  # even where there is no such case
     assert marked("/account/") == []
 
 
