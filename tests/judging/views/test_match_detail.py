@@ -31,10 +31,10 @@ from tests.judging.views.making import (
     trajectory,
 )
 from tests.matches import found, store
+from tests.pages import TOKEN, without_tokens
 
 PAGE = "/matches/m-1/"
 AtMost = Callable[[int], AbstractContextManager[None]]
-TOKEN = r'(?<=X-CSRFToken": ")\w{64}|(?<=csrfmiddlewaretoken" value=")\w{64}'
 
 
 def text_of(html: str) -> str:
@@ -394,12 +394,12 @@ def test_a_frame_that_is_kept_is_for_one_person_and_holds_no_token(
         assert user.username in fresh
         first, again = (client_of(user).get(PAGE) for _ in range(2))
         assert again.content.decode().count(str(user)) == fresh.count(str(user))
-        tokens = [set(re.findall(TOKEN, one.content.decode())) for one in (first, again)]
+        tokens = [set(TOKEN.findall(one.content.decode())) for one in (first, again)]
         assert [len(one) for one in tokens] == [1, 1]
         assert tokens[0] != tokens[1]
     frames = [repr(value) for key, value in _cached() if ":frame:" in key]
     assert len(frames) == 3
-    assert not any(re.search(TOKEN, frame) for frame in frames)
+    assert not any(TOKEN.search(frame) for frame in frames)
 
 
 def test_the_token_of_a_kept_frame_is_taken_and_what_the_masthead_says_is_not_kept(
@@ -409,7 +409,7 @@ def test_the_token_of_a_kept_frame_is_taken_and_what_the_masthead_says_is_not_ke
     strict.force_login(competitor)
     strict.get(PAGE)
     html = page(strict)
-    token = re.search(TOKEN, html)[0]
+    token = TOKEN.search(html)[0]
     unread = Notice.objects.filter(user=competitor).count()
     Notice.objects.create(user=competitor, kind=Notice.Kind.SCORED, text="A total.")
     assert f"{unread + 1} new" not in html
@@ -434,7 +434,7 @@ def test_a_page_with_a_compressed_part_is_the_page(as_team: Client, accepts: str
         assert "Content-Encoding" not in packed.headers
         content = packed.content
     assert packed.headers["Content-Length"] == str(len(packed.content))
-    without = [re.sub(TOKEN, "", one.decode()) for one in (plain.content, content)]
+    without = [without_tokens(one.decode()) for one in (plain.content, content)]
     assert without[0] == without[1]
 
 
