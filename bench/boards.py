@@ -45,6 +45,7 @@ def measure(folder: Path) -> Iterator[Row]:
         few = _milliseconds(address, headers)
         _fill(MANY)
         many = _milliseconds(address, headers)
+        table = 1000 / server.rate(*address, "/bench/table/", headers, requests=REQUESTS)
         first, whole, rows = _exported(address, headers)
     total = AGENTS * CHALLENGES * MANY
     for what in PAGES:
@@ -53,6 +54,7 @@ def measure(folder: Path) -> Iterator[Row]:
             f"over {total:,} matches; over {AGENTS * CHALLENGES * FEW:,}", at_most=1.5,
         )  # fmt: skip
 
+    yield Row("leaderboard, ms", many["leaderboard"], table, "a bare 60-row table")
     yield Row(f"first bytes of {rows:,} matches as CSV, s", first, None, "", at_most=2)
     yield Row("matches as CSV, rows/s", rows / whole, None, "", at_least=2_000)
 

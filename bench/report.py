@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """``floor`` None compares the figure itself with the goal, else the ratio to the floor."""
+    """``floor`` None compares the figure itself with the goal, else the ratio to the floor.
+
+    Without a goal it is only told.
+    """
 
     what: str
     ours: float
@@ -27,8 +30,10 @@ class Row:
         )
 
     def __str__(self) -> str:
-        goal = f"≥ {self.at_least:g}" if self.at_least is not None else f"≤ {self.at_most:g}"
+        goal = met = ""
+        if self.at_least is not None or self.at_most is not None:
+            goal = f"≥ {self.at_least:g}" if self.at_least is not None else f"≤ {self.at_most:g}"
+            met = "met" if self.is_met else "missed"
         floor = "" if self.floor is None else f"{self.floor:,.1f}"
         ratio = "" if self.floor is None else f"{self.ratio:.2f}"
-        met = "met" if self.is_met else "missed"
         return f"{self.what:<38}{self.ours:>12,.1f}{floor:>12}{ratio:>8}  {goal:<10}{met:<8}{self.beside}"

@@ -15,7 +15,7 @@ ROWS = [(number, f"Agent {number}", f"{number * 1.37:.2f}", "final") for number 
 
 @login_not_required
 def table(request: HttpRequest) -> HttpResponse:
-    """A table of 60 rows through Django's templates, with no query at all."""
+    """A table of 60 rows through Django's templates, with no query but those for who looks."""
     return render(request, "bench/table.html", {"rows": ROWS})
 
 
