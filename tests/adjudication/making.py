@@ -254,3 +254,23 @@ def add_telemetry(bundle: Bundle, events: Iterable[Event]) -> None:
 
 def case_of(match: Match, reason: str = "panel_disagreement") -> Case:
     return Case.objects.exclude(state="void").get(match=match, reason=reason)
+
+
+def copies_of(case: Case, count: int) -> list[Case]:
+    """Make more cases like one: as many further questions about its match."""
+    return Case.objects.bulk_create(
+        Case(
+            match=case.match,
+            challenge=case.challenge,
+            team=case.team,
+            bundle=case.bundle,
+            scorecard=case.scorecard,
+            reason=case.reason,
+            blocking=True,
+            finding_key=f"copy-{number}",
+            evidence_digest=f"copy-{number}",
+            stakes=case.stakes,
+            slots=case.slots,
+        )
+        for number in range(1, count + 1)
+    )

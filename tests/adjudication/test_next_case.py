@@ -19,7 +19,7 @@ from adjudication.queue import rows_of
 from adjudication.urgency import everything
 from bouts.models import AuditEntry, Match, User
 from tests.adjudication.conftest import lapse
-from tests.adjudication.making import AGREEING, case_of, make_match
+from tests.adjudication.making import AGREEING, case_of, copies_of, make_match
 
 LEASES = st.none() | st.sampled_from([-30, 30]).map(lambda minutes: timedelta(minutes=minutes))
 
@@ -106,22 +106,7 @@ def test_a_claim_takes_as_many_queries_whatever_waits(case: Case, reviewer: User
         return len(captured)
 
     few = queries()
-    copies = [
-        Case(
-            match=case.match,
-            challenge=case.challenge,
-            team=case.team,
-            bundle=case.bundle,
-            scorecard=case.scorecard,
-            reason=case.reason,
-            blocking=True,
-            finding_key=f"copy-{number}",
-            evidence_digest=f"copy-{number}",
-            stakes=case.stakes,
-        )
-        for number in range(300)
-    ]
-    Case.objects.bulk_create(copies)
+    copies_of(case, 300)
     # A savepoint and its release, the lock on the person, a word to the planner, and one
     # statement for all the rest.
     assert queries() == few == 5

@@ -15,7 +15,7 @@ from adjudication import actions
 from adjudication.models import Case, Claim, Conflict, Ruling
 from adjudication.refusals import Refused
 from bouts.models import User
-from tests.adjudication.making import GOOD_LEVELS, case_of, make_match
+from tests.adjudication.making import GOOD_LEVELS, case_of, copies_of, make_match
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -43,23 +43,7 @@ def at_once(works: list[Callable[[], Answer]]) -> list[Answer | Exception]:
 def make_cases(count: int, **options: object) -> list[Case]:
     """Make copies of a real case: as many questions about one match."""
     case = case_of(make_match(**options))
-    copies = [
-        Case(
-            match=case.match,
-            challenge=case.challenge,
-            team=case.team,
-            bundle=case.bundle,
-            scorecard=case.scorecard,
-            reason=case.reason,
-            blocking=True,
-            finding_key=f"copy-{number}",
-            evidence_digest=f"copy-{number}",
-            stakes=case.stakes,
-            slots=case.slots,
-        )
-        for number in range(1, count)
-    ]
-    return [case, *Case.objects.bulk_create(copies)]
+    return [case, *copies_of(case, count - 1)]
 
 
 def make_reviewers(count: int) -> list[User]:
