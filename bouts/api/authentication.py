@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from functools import cache
 
+from django.db.models import QuerySet
 from django.utils import timezone
 from rest_framework import authentication, exceptions
 from rest_framework.request import Request
@@ -40,22 +40,19 @@ class TokenAuthentication(authentication.BaseAuthentication):
 
 def find_token(digest: str) -> ApiToken | None:
     """Return the token of a digest with its owner; every request with a token comes through here."""
-    rows = prepared.run(_token_by_digest(), {"digest": digest})
-    if not rows:
+    row = TOKEN.first(digest=digest)
+    if row is None:
         return None
-    (row,) = rows
     own = len(prepared.columns_of(ApiToken))
     token = prepared.instance_of(ApiToken, row[:own])
     token.user = prepared.instance_of(User, row[own:])
     return token
 
 
-@cache
-def _token_by_digest() -> str:
+def _by_digest(digest: str) -> QuerySet[ApiToken]:
     owner = [f"user__{column}" for column in prepared.columns_of(User)]
-    tokens = ApiToken.objects.filter(digest=SOME_DIGEST).order_by()
-    fields = tokens.values_list(*prepared.columns_of(ApiToken), *owner)
-    return prepared.written(fields, {SOME_DIGEST: "digest"})
+    tokens = ApiToken.objects.filter(digest=digest).order_by()
+    return tokens.values_list(*prepared.columns_of(ApiToken), *owner)
 
 
-SOME_DIGEST = "a digest"
+TOKEN = prepared.Prepared(_by_digest, digest=str)
