@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -168,15 +166,7 @@ def test_no_output_is_too_odd(text: str) -> None:
     parse_test_output(text)
 
 
-def test_a_long_hostile_output_takes_no_time() -> None:
-    began = time.process_time()
-    for text in (
-        "a.py::" * 100_000,
-        "a.py::x[" * 50_000,
-        "[" * 500_000,
-        "1 passed, " * 50_000,
-        "x (y" * 100_000,
-    ):
-        parse_test_output(text)
-        parse_test_output(text.replace("::", "::\n"))
-    assert time.process_time() - began < 8
+@pytest.mark.parametrize("part", ["a.py::", "a.py::\n", "a.py::x[", "[", "1 passed, ", "x (y"])
+def test_a_long_hostile_output_is_gone_through_once(part: str) -> None:
+    """A pattern that goes back over half a megabyte each time meets the time-out of all tests."""
+    parse_test_output(part * (500_000 // len(part)))
