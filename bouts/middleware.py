@@ -26,6 +26,26 @@ class ContentSecurityPolicyMiddleware:
         return response
 
 
+class HeadMiddleware:
+    """Answer HEAD as GET is answered, without the content.
+
+    The server leaves it out too, but with a warning in its log each time. A length that is known
+    stays in the headers.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if request.method == "HEAD":
+            if response.streaming:
+                response.streaming_content = ()
+            else:
+                response.content = b""
+        return response
+
+
 class SignInRequiredMiddleware(LoginRequiredMiddleware):
     """Send whoever is not signed in to the sign-in page, and from there back to their page.
 

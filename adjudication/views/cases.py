@@ -13,7 +13,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from adjudication import actions
 from adjudication.choices import Choice, preview_of, rulings_on, with_previews
@@ -107,7 +107,7 @@ def _typed(request: HttpRequest) -> dict[str, str]:
 # The page
 
 
-@require_GET
+@require_safe
 @officials_only
 def case_detail(request: HttpRequest, case_id: int) -> HttpResponse:
     case = find_case(request, case_id)
@@ -372,7 +372,7 @@ def ruling_correct(request: HttpRequest, case_id: int, ruling_id: int) -> HttpRe
     return _sign(request, case_id, correcting=_ruling_to_correct(request, case_id, ruling_id))
 
 
-@require_GET
+@require_safe
 @reviewers_only
 def ruling_correction(request: HttpRequest, case_id: int, ruling_id: int) -> HttpResponse:
     """Show the case with a form that replaces one of its rulings."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils import timezone
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from adjudication import figures, pictures
 from adjudication.figures import Asked, Scope
@@ -16,7 +16,7 @@ from judging import exports
 ON_SCREEN = 20  # decisions
 
 
-@require_GET
+@require_safe
 @leads_only
 def lead_figures(request: HttpRequest) -> HttpResponse:
     form, scope = _scope(request)
@@ -41,7 +41,7 @@ def lead_figures(request: HttpRequest) -> HttpResponse:
     return render_page(request, "adjudication/lead_figures.html", context)
 
 
-@require_GET
+@require_safe
 @leads_only
 def decision_file(request: HttpRequest) -> StreamingHttpResponse:
     """Send every ruling in force that fits the filters, in the columns of the page."""

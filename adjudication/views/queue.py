@@ -10,7 +10,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from adjudication import actions
 from adjudication.census import Census, census, count_of
@@ -29,7 +29,7 @@ PER_PAGE = 50
 AT_A_TIME = 500  # rows of a download that are fetched together
 
 
-@require_GET
+@require_safe
 @officials_only
 def case_queue(request: HttpRequest) -> HttpResponse:
     at = timezone.now()
@@ -98,7 +98,7 @@ def _asked(
     return form, form.cleaned_data
 
 
-@require_GET
+@require_safe
 @officials_only
 def case_export(request: HttpRequest) -> StreamingHttpResponse:
     """Send the list under the filters of the address, whole, in its order, as CSV."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString, mark_safe
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 from drf_spectacular.generators import SchemaGenerator
 
 from bouts.api.pagination import Pages
@@ -68,7 +68,7 @@ class Field:
     is_certain: bool  # there for every reader
 
 
-@require_GET
+@require_safe
 def docs(request: HttpRequest) -> HttpResponse:
     """Every operation of the API with its parameters and answers."""
     paging = {"page_size": Pages.page_size, "most": Pages.max_page_size}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from bouts.forms import AuditFilter
 from bouts.htmx import render_page
@@ -13,7 +13,7 @@ from bouts.visitors import operators_only
 PER_PAGE = 50
 
 
-@require_GET
+@require_safe
 @operators_only
 def audit_list(request: HttpRequest) -> HttpResponse:
     """Show the log, newest first. Pages are cut by entry: counting a long log would cost more."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from bouts.bundles.manifest import schemas
 from bouts.htmx import render_page
@@ -17,13 +17,13 @@ FILES = {
 }
 
 
-@require_GET
+@require_safe
 def schema_list(request: HttpRequest) -> HttpResponse:
     rows = [(name, slug_of(name), FILES[name], schema) for name, schema in schemas().items()]
     return render_page(request, "bouts/schema_list.html", {"rows": rows})
 
 
-@require_GET
+@require_safe
 def schema_detail(request: HttpRequest, name: str) -> JsonResponse:
     for known, schema in schemas().items():
         if slug_of(known) == name:

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from bouts import chunks
 from bouts.evidence import LinePlace, LinesPlace, parse_place
@@ -26,7 +26,7 @@ ENDS = {
 }
 
 
-@require_GET
+@require_safe
 @with_evidence
 def access_list(request: HttpRequest, sight: Sight) -> HttpResponse:
     """Show the first of each end; ``?show=refused&page=2`` goes on in one of them."""

@@ -11,7 +11,7 @@ from django.db.models import F
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from bouts.disclosure import Audience, audience_in, dark_to
 from bouts.htmx import render_page
@@ -48,7 +48,7 @@ class JudgeNote:
     links: Links
 
 
-@require_GET
+@require_safe
 def agent_detail(request: HttpRequest, agent_id: int, kind: str = "") -> HttpResponse:
     agent = get_object_or_404(Agent.objects.select_related("team"), pk=agent_id)
     user = request.user

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from bouts.models import Artifact
 from judging.showing.addresses import Addresses
@@ -18,7 +18,7 @@ from judging.views.evidence_tab import number, tab_page
 PER_PAGE = 100
 
 
-@require_GET
+@require_safe
 @with_evidence
 def artifact_list(request: HttpRequest, sight: Sight) -> HttpResponse:
     page = Paginator(sight.breakdown["artifacts"], PER_PAGE).get_page(number(request, "page"))

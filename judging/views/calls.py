@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from bouts import blobs
 from bouts.htmx import render_page
@@ -21,7 +21,7 @@ from judging.sight import Sight, privately, sight_of
 MOST_TEXT = 400_000  # characters of one text that a page shows
 
 
-@require_GET
+@require_safe
 def call_list(request: HttpRequest, slug: str) -> HttpResponse:
     """Every call about a match, whatever bundle and round, with what all of them cost."""
     sight = _staff_sight(request, slug)
@@ -36,7 +36,7 @@ def call_list(request: HttpRequest, slug: str) -> HttpResponse:
     return privately(render_page(request, "judging/call_list.html", context))
 
 
-@require_GET
+@require_safe
 def call_detail(request: HttpRequest, slug: str, call_id: int) -> HttpResponse:
     """One call: prompt, responses, digests, tokens, cost, time, attempts."""
     sight = _staff_sight(request, slug)

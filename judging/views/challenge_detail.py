@@ -7,7 +7,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from bouts.bundles.manifest import ChallengeFile
 from bouts.disclosure import effective_disclosure
@@ -31,7 +31,7 @@ from judging.showing.markdown import rendered
 SUITES = {Suite.STATIC: "Visible", Suite.HIDDEN: "Hidden", Suite.INVARIANT: "Invariants"}
 
 
-@require_GET
+@require_safe
 def challenge_detail(request: HttpRequest, slug: str) -> HttpResponse:
     challenge = get_object_or_404(Challenge, slug=slug)
     versions = list(challenge.versions.defer("document", "starting_tree"))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from django.db.models import Count, F, Q
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from bouts.htmx import render_page
 from bouts.models import ChallengeVersion
 
 
-@require_GET
+@require_safe
 def challenge_list(request: HttpRequest) -> HttpResponse:
     versions = (
         ChallengeVersion.objects.filter(is_live=True)

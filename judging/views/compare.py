@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from bouts.disclosure import Audience, open_to
 from bouts.htmx import render_page
@@ -19,7 +19,7 @@ from judging.sight import privately, sight_of
 from judging.standings import newest_ranked
 
 
-@require_GET
+@require_safe
 def compare(request: HttpRequest, kind: str = "") -> HttpResponse:
     """Compare the matches of the address, ``?m=a&m=b``; as a file of a ``kind``.
 

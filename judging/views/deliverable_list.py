@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from bouts import blobs
 from bouts.disclosure import Gate
@@ -20,7 +20,7 @@ from judging.views.evidence_tab import chosen, readable, tab_page
 MARKDOWN = (".md", ".markdown", ".mdown")
 
 
-@require_GET
+@require_safe
 @with_evidence
 def deliverable_list(request: HttpRequest, sight: Sight) -> HttpResponse:
     files = readable(sight, *DOCUMENTS)

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from bouts.evidence import BadPlace, DiffPlace, parse_place
 from bouts.formats.types import Kind
@@ -23,7 +23,7 @@ FILES = 10  # to a page
 MOST_LISTED = 200  # files in the list above them
 
 
-@require_GET
+@require_safe
 @with_evidence
 def diff_detail(request: HttpRequest, sight: Sight) -> HttpResponse:
     """Show files of a diff; ``?only=3&from=601`` goes on in the third where it was cut, and

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.cache import patch_vary_headers
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from bouts.disclosure import WITHHELD
 from bouts.evidence import (
@@ -30,7 +30,7 @@ LONGEST_WANTED = 200  # characters of what is looked for in a file
 WHOLE = LinesPlace(1, WINDOW)  # where a file is opened that no place is named of
 
 
-@require_GET
+@require_safe
 def evidence_detail(request: HttpRequest, slug: str, digest: str) -> HttpResponse:
     """Show what stands at a place: a page of its own, or for htmx the panel alone."""
     file = open_file(request, slug, digest)

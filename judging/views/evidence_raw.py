@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from django.http import Http404, HttpRequest, StreamingHttpResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from bouts import blobs
 from bouts.formats.types import Kind
@@ -18,7 +18,7 @@ TEXT = {Kind.LOG, Kind.DIFF, Kind.DELIVERABLE, Kind.PLAN, Kind.SANDBOX}
 POLICY = "sandbox; default-src 'none'; frame-ancestors 'none'"
 
 
-@require_GET
+@require_safe
 def evidence_raw(request: HttpRequest, slug: str, digest: str) -> StreamingHttpResponse:
     """Send a file, its secrets masked, where the disclosure allows the file as a whole."""
     file = open_file(request, slug, digest)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from bouts.htmx import render_page
 from bouts.visitors import operators_only
@@ -13,7 +13,7 @@ from judging import health, spending
 from judging.seats import seating
 
 
-@require_GET
+@require_safe
 @operators_only
 def judge_health(request: HttpRequest) -> HttpResponse:
     panels = health.panels()

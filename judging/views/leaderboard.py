@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from bouts.htmx import render_page
 from bouts.models import Agent, ChallengeVersion, Match, Team
@@ -23,7 +23,7 @@ PER_PAGE = 60
 FILE_CHUNK = 500  # rows of a file that get their ranks together
 
 
-@require_GET
+@require_safe
 def leaderboard(request: HttpRequest, slug: str | None = None, kind: str = "") -> HttpResponse:
     """The board of a challenge's version (the live one unless asked), or over all of them.
 

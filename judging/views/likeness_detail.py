@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from bouts.disclosure import Audience, Gate, audience_of
 from bouts.htmx import render_page
@@ -37,7 +37,7 @@ class File:
     lines: tuple[Line, ...]
 
 
-@require_GET
+@require_safe
 @with_evidence
 def likeness_detail(request: HttpRequest, sight: Sight) -> HttpResponse:
     """List the matches that share added code; ``?with=MATCH`` puts one of them beside this one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from bouts.formats.types import Kind
 from bouts.rules import Suite
@@ -11,7 +11,7 @@ from judging.sight import Sight, with_evidence
 from judging.views.evidence_tab import tab_page
 
 
-@require_GET
+@require_safe
 @with_evidence
 def log_list(request: HttpRequest, sight: Sight) -> HttpResponse:
     evidence = sight.breakdown["judges"]["objective"]["evidence"] or {}

@@ -16,7 +16,7 @@ from django.middleware.csrf import get_token
 from django.utils.cache import patch_vary_headers
 from django.utils.http import quote_etag
 from django.utils.safestring import mark_safe
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
 from bouts.backends import counted
@@ -31,12 +31,12 @@ from judging.sight import Sight, privately, sight_of
 TOKEN = secrets.token_hex()
 
 
-@require_GET
+@require_safe
 def match_detail(request: HttpRequest, slug: str) -> HttpResponse:
     return scorecard_page(request, sight_of(request, slug))
 
 
-@require_GET
+@require_safe
 def match_progress(request: HttpRequest, slug: str) -> HttpResponse:
     """Say how far the judges have come; asked again and again until they are done."""
     sight = sight_of(request, slug)

@@ -10,7 +10,7 @@ from django.core.paginator import Paginator
 from django.db.models import Exists, F, OuterRef, Prefetch, Q, QuerySet, Subquery
 from django.db.models.fields.json import KeyTextTransform
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from bouts.disclosure import open_to
 from bouts.htmx import render_page
@@ -26,7 +26,7 @@ from judging.sight import breakdowns_for
 PER_PAGE = 25
 
 
-@require_GET
+@require_safe
 def match_list(request: HttpRequest, kind: str = "") -> HttpResponse:
     """List matches, a page at a time; all that fit the filters as a file of a ``kind``.
 

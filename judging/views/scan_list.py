@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from bouts.disclosure import WITHHELD, Gate
 from bouts.formats.types import Kind, ScanFinding
@@ -15,7 +15,7 @@ from judging.sight import Sight, with_evidence
 from judging.views.evidence_tab import chosen, number, readable, tab_page
 
 
-@require_GET
+@require_safe
 @with_evidence
 def scan_list(request: HttpRequest, sight: Sight) -> HttpResponse:
     files = readable(sight, Kind.SCAN)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from judging.sight import sight_of
 from judging.views.match_detail import scorecard_page
 
 
-@require_GET
+@require_safe
 def scorecard_detail(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     return scorecard_page(request, sight_of(request, slug, number))

@@ -6,7 +6,7 @@ from django.db.models import Q, QuerySet
 from django.db.models.expressions import OrderBy
 from django.db.models.functions import Upper
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from bouts.disclosure import open_to
 from bouts.htmx import render_page
@@ -25,7 +25,7 @@ class AsIndexed(OrderBy):
     template = "%(expression)s USING ~<~ /* ASC */"  # Django looks for the word
 
 
-@require_GET
+@require_safe
 def search(request: HttpRequest) -> HttpResponse:
     text = " ".join(request.GET.get("q", "").replace("\0", "").split())[:LONGEST]
     context: dict[str, object] = {"text": text, "shortest": SHORTEST, "most": MOST}

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from bouts.evidence import TestPlace
 from bouts.formats.types import Kind
@@ -23,7 +23,7 @@ PER_PAGE = 50
 GRAVITY = {severity.value: at for at, severity in enumerate(Severity)}
 
 
-@require_GET
+@require_safe
 @with_evidence
 def test_list(request: HttpRequest, sight: Sight) -> HttpResponse:
     objective = sight.breakdown["judges"]["objective"]

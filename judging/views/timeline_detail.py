@@ -9,7 +9,7 @@ from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from bouts import chunks
 from bouts.formats.types import Clock, Event, EventKind, Kind
@@ -36,7 +36,7 @@ from judging.views.evidence_tab import chosen, number, open_address, readable, t
 LONGEST_TITLE = 90
 
 
-@require_GET
+@require_safe
 @with_evidence
 def timeline_detail(request: HttpRequest, sight: Sight) -> HttpResponse:
     """Show the events of a telemetry file; ``?at=37`` opens the page with event 37.

@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from bouts import tasks
 from bouts.actions import uploads
@@ -127,7 +127,7 @@ def _lines(rows: Sequence[Upload]) -> list[Line]:
     ]
 
 
-@require_GET
+@require_safe
 @operators_only
 def upload_detail(request: HttpRequest, upload_id: str) -> HttpResponse:
     """One upload: its stages until the match is scored, or all its faults."""
@@ -160,7 +160,7 @@ def _files(bundle: Bundle | None, page: str | None) -> dict[str, object]:
     }
 
 
-@require_GET
+@require_safe
 @operators_only
 def upload_faults(request: HttpRequest, upload_id: str) -> JsonResponse:
     """The faults of a refused upload, for whoever mends them by program."""

@@ -10,7 +10,7 @@ from django.db.models.lookups import Exact
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from bouts.htmx import render_page
 from bouts.models import Upload
@@ -24,7 +24,7 @@ PER_PAGE = 50
 FAILED_FIRST = Exact(F("state"), Step.State.FAILED).desc()
 
 
-@require_GET
+@require_safe
 @operators_only
 def work_list(request: HttpRequest) -> HttpResponse:
     """Steps and uploads that are not through, the failed ones first, then the oldest."""

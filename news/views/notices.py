@@ -6,7 +6,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from bouts.htmx import render_page
 from news import actions
@@ -15,7 +15,7 @@ from news.models import Notice
 PER_PAGE = 50
 
 
-@require_GET
+@require_safe
 def notice_list(request: HttpRequest) -> HttpResponse:
     found = Notice.objects.visible_to(request.user).select_related("match", "case", "endpoint")
     only_unread = request.GET.get("show") == "unread"
