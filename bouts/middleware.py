@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import resolve_url
 from django_htmx.http import HttpResponseClientRedirect
+
+from bouts.api import errors
 
 
 class ContentSecurityPolicyMiddleware:
@@ -63,6 +65,39 @@ class SignInRequiredMiddleware(LoginRequiredMiddleware):
         if request.method not in {"GET", "HEAD"}:
             return redirect_to_login(page_before(request))
         return redirect_to_login(request.get_full_path())
+
+
+class NulMiddleware:
+    """Find nothing at an address with a NUL in it, whichever page reads it.
+
+    PostgreSQL stores none and refuses to look for one, so that it names nothing there is.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_view(
+        self,
+        request: HttpRequest,
+        view_func: Callable[..., Any],
+        view_args: Sequence[Any],
+        view_kwargs: Mapping[str, Any],
+    ) -> HttpResponse | None:
+        if not any("\0" in text for text in _texts(request)):
+            return None
+        if "api" in request.resolver_match.app_names:
+            return errors.NotThere.as_view()(request)
+        raise Http404
+
+
+def _texts(request: HttpRequest) -> Iterator[str]:
+    yield request.path_info
+    for name, values in request.GET.lists():
+        yield name
+        yield from values
 
 
 def page_before(request: HttpRequest) -> str:

@@ -105,8 +105,7 @@ WHY_UNRANKED = {
 
 def board_of(version: ChallengeVersion | None, user: User, asked: Mapping[str, Any]) -> Board:
     """Return the board that an address asks for: the default one, or one of less."""
-    # PostgreSQL refuses to look for a NUL; no family has one.
-    family, window = (asked.get("family") or "").replace("\0", ""), asked.get("window") or ""
+    family, window = asked.get("family") or "", asked.get("window") or ""
     days = int(window) if window in map(str, narrow.WINDOWS) else 0
     # One challenge is of one family.
     return Board(version, user, "" if version else family, days)

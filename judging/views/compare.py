@@ -28,7 +28,7 @@ def compare(request: HttpRequest, kind: str = "") -> HttpResponse:
     """
     if "agent" in request.GET:
         return _of_agents(request)
-    slugs = [slug.replace("\0", "").strip() for slug in request.GET.getlist("m")]
+    slugs = [slug.strip() for slug in request.GET.getlist("m")]
     asked = list(dict.fromkeys(slug for slug in slugs if slug))
     sides, missing = _sides(request, asked[:MOST])
     if kind:

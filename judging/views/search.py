@@ -27,7 +27,7 @@ class AsIndexed(OrderBy):
 
 @require_safe
 def search(request: HttpRequest) -> HttpResponse:
-    text = " ".join(request.GET.get("q", "").replace("\0", "").split())[:LONGEST]
+    text = " ".join(request.GET.get("q", "").split())[:LONGEST]
     context: dict[str, object] = {"text": text, "shortest": SHORTEST, "most": MOST}
     if len(text) >= SHORTEST:
         found = {

@@ -48,7 +48,8 @@ READ = {
     "/people/": "q page role",
     "/audit/": "actor page action subject before",
 }
-ODD = ["%00", "a%00b", "9" * 30, "%C2%B2", "%ED%A0%80", "-1", "9" * 17 + "-12-" + "9" * 17 + "-1"]
+NULS = ["%00", "a%00b"]
+ODD = ["9" * 30, "%C2%B2", "%ED%A0%80", "-1", "9" * 17 + "-12-" + "9" * 17 + "-1"]
 
 
 @pytest.mark.parametrize("odd", ODD)
@@ -61,7 +62,30 @@ def test_no_value_of_a_parameter_breaks_a_page(
             assert client.get(f"{address}?{query}").status_code < 500
 
 
-@pytest.mark.parametrize("odd", ["%00", "line:" + "9" * 30, "diff:%00:1", "event:" + "9" * 30])
+@pytest.mark.parametrize("nul", NULS)
+def test_an_address_with_a_nul_in_it_is_that_of_nothing(
+    case: Case, operator: User, client_of: ClientOf, nul: str
+) -> None:
+    client = client_of(operator)
+    for address, names in READ.items():
+        assert client.get(address).status_code < 400 or address == "/compare.json", address
+        for query in (*(f"{name}={nul}" for name in names.split()), f"{nul}=1"):
+            answer = client.get(f"{address}?{query}")
+            assert answer.status_code == 404, f"{address}?{query}"
+            if address.startswith("/api/"):
+                assert answer.json() == {"detail": "The API has no such address."}
+    for path in (f"/people/{nul}/", f"/matches/{nul}/", f"/api/{nul}/"):
+        assert client.get(path).status_code == 404
+
+
+@pytest.mark.django_db
+def test_a_stranger_with_a_nul_is_asked_to_sign_in_first() -> None:
+    assert Client().get("/leaderboard/?q=%00").status_code == 302
+    assert Client().get("/api/matches/?q=%00").status_code in {401, 403}
+    assert Client().get("/sign-in/?next=%00").status_code == 404
+
+
+@pytest.mark.parametrize("odd", ["line:" + "9" * 30, "event:" + "9" * 30])
 def test_no_place_breaks_the_page_of_a_file(
     case: Case, competitor: User, client_of: ClientOf, odd: str
 ) -> None:
