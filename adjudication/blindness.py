@@ -14,6 +14,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from adjudication.models import BlindScore, Case, Claim
 from bouts.hidden_words import pattern_of
+from bouts.masking import mask
 from bouts.models import Agent, Bundle, User
 from bouts.rules import Seat
 from judging.houses import TELLING
@@ -60,12 +61,13 @@ def shuffled(items: Sequence[Item], case: Case, reviewer: User) -> list[Item]:
 
 @dataclass(frozen=True)
 class Scrubber:
-    """Takes out of texts what nobody who judges may know (SCORING.md, 7)."""
+    """Takes out of texts what nobody who judges may know (SCORING.md, 7), and masks secrets."""
 
     names: tuple[str, ...] = ()  # agent, team, models: only where they stand as words
     hidden_words: tuple[str, ...] = ()  # whatever names or quotes a hidden test
 
     def __call__(self, text: str) -> str:
+        text = mask(text)
         for pattern in self._patterns:
             text = pattern.sub(WITHHELD, text)
         return text

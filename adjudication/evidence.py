@@ -37,6 +37,7 @@ from judging.judges.telemetry import analysed, main_source
 from judging.models import ModelCall
 from judging.scoring.policy import Policy
 from judging.scoring.story import StepKind, Story
+from judging.showing.diffs import keyless
 
 STEPS_A_PAGE = 40
 LINES_A_PAGE = 400
@@ -277,7 +278,7 @@ class Evidence:
         page = (line - 1) // LINES_A_PAGE + 1 if line else _positive(number)
         first = (page - 1) * LINES_A_PAGE + 1
         lines = [
-            (number, self.scrub(_readable(text)))
+            (number, self._scrubbed_text(_readable(text), LONGEST_LINE))
             # One line more than is shown tells whether there is a next page.
             for number, text in blobs.lines(artifact.blob, first, first + LINES_A_PAGE)
         ]
@@ -347,16 +348,22 @@ class Evidence:
             cache.set(key, timeline)
         return timeline
 
+    def _scrubbed_text(self, text: str, longest: int) -> str:
+        """Scrub a text, then cut it: what a cut has taken apart is no longer told for a name."""
+        return _cut(self.scrub(text[: 2 * longest]), longest)
+
     def _scrubbed(self, step: Step) -> Step:
         return replace(
-            step, text=self.scrub(step.text), failing=tuple(map(self.scrub, step.failing))
+            step,
+            text=self._scrubbed_text(step.text, LONGEST_TEXT),
+            failing=tuple(map(self.scrub, step.failing)),
         )
 
     def _scrubbed_part(self, part: Part, at: DiffPlace | None) -> Part:
         rows = tuple(
             replace(
                 row,
-                text=self.scrub(_cut(row.text, LONGEST_LINE)),
+                text=self._scrubbed_text(row.text, LONGEST_LINE),
                 is_target=at is not None and part.path == at.path and _is_at(row, at),
             )
             for row in part.rows
@@ -384,7 +391,7 @@ def _path(story: Story, events: dict[int, Event]) -> Iterator[Step]:
     for step in story.decision_path:
         match step.kind:
             case StepKind.PLAN:
-                text = _cut(events[step.seq].text, LONGEST_TEXT)
+                text = events[step.seq].text[: 2 * LONGEST_TEXT]  # cut once it is scrubbed
             case StepKind.CONTRADICTION:
                 run = runs[step.seq]
                 text = f"{run.passed} of {run.total} tests pass"
@@ -442,7 +449,7 @@ def _parts(change: FileChange) -> Iterator[Part]:
 
 
 def _lines(change: FileChange) -> Iterator[Line]:
-    for hunk in change.hunks:
+    for hunk in map(keyless, change.hunks):
         yield Line(HUNK, None, None, hunk.header)
         for line in hunk.lines:
             yield Line(line.sign, line.old, line.new, line.text)
@@ -473,7 +480,7 @@ def _cut(text: str, longest: int) -> str:
 
 
 def _readable(line: bytes) -> str:
-    return _cut(line.decode("utf-8", "replace").replace("\0", "␀"), LONGEST_LINE)
+    return line.decode("utf-8", "replace").replace("\0", "␀")
 
 
 def _positive(number: object) -> int:

@@ -17,6 +17,7 @@ from django.core.cache import cache
 from django.core.files.base import File
 from django.core.files.storage import default_storage
 
+from bouts.masking import KeyWatch
 from bouts.models import Blob
 
 BLOCK = 1 << 20
@@ -178,10 +179,15 @@ def numbered(stream: BinaryIO, number: int = 1) -> Iterator[tuple[int, bytes, in
 
 
 def lines(blob: Blob, first: int, last: int) -> Iterator[tuple[int, bytes]]:
-    """Yield the numbered lines ``first`` to ``last`` of a blob, without their ends."""
+    """Yield the numbered lines ``first`` to ``last`` of a blob, without their ends.
+
+    Those that hold some of a private key are masked: no line tells by itself that it does.
+    """
+    watch = KeyWatch()
     with opened_before(blob, first) as found:
         for number, line, _ in found:
             if number > last:
                 return
+            is_key = watch.sees(line)
             if number >= first:
-                yield number, line.rstrip(b"\n")
+                yield number, watch.MASKED.encode() if is_key else line.rstrip(b"\n")

@@ -23,6 +23,7 @@ from bouts.evidence import (
 )
 from bouts.formats.pointers import TooLarge, values_at
 from bouts.formats.types import Event, FileChange, TestResult
+from bouts.masking import KeyWatch, without_keys
 
 MOST_LINES = 20
 LONGEST = 2_000  # characters
@@ -65,9 +66,16 @@ def shortened(text: str) -> str:
 
 
 def lines_of(stream: BinaryIO, first: int, last: int) -> Iterator[str]:
-    """Yield the lines ``first`` to ``last`` (from 1), split on LF only."""
-    for line in islice(stream, first - 1, last):
-        yield line.rstrip(b"\n").decode("utf-8", "replace").replace("\0", "␀")
+    """Yield the lines ``first`` to ``last`` (from 1), split on LF only.
+
+    Those of a private key are masked here, where what stands above them is known.
+    """
+    watch = KeyWatch()
+    for number, line in enumerate(islice(stream, last), start=1):
+        is_key = watch.sees(line)
+        if number >= first:
+            text = line.rstrip(b"\n").decode("utf-8", "replace").replace("\0", "␀")
+            yield watch.MASKED if is_key else text
 
 
 def event_text(event: Event) -> str:
@@ -84,9 +92,9 @@ def _diff_line(change: FileChange, place: DiffPlace) -> str | None:
     if place.path not in {change.path, change.old_path}:
         return None
     for hunk in change.hunks:
-        for line in hunk.lines:
+        for at, line in enumerate(hunk.lines):
             if (line.old if place.old else line.new) == place.line:
-                return f"{line.sign}{line.text}"
+                return f"{line.sign}{without_keys([each.text for each in hunk.lines])[at]}"
     return None
 
 

@@ -7,7 +7,7 @@ the beginning of a secret and the word that the rest is masked.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
 MASK = "…[masked]"
@@ -36,6 +36,7 @@ _END = r"-----END (?:[A-Z]+ )*PRIVATE KEY-----"
 
 _SECRET = re.compile(f"{'|'.join(_SHAPES)}|{_BEGIN}[\\s\\S]*?(?:{_END}|\\Z)")
 _SECRET_BYTES = re.compile("|".join(_SHAPES).encode())
+_EDGE = re.compile(f"{_BEGIN}|{_END}")
 _KEY_BEGINS = re.compile(_BEGIN.encode())
 _KEY_ENDS = re.compile(_END.encode())
 
@@ -67,6 +68,22 @@ class KeyWatch:
         if last_begin >= 0 or last_end >= 0:
             self._is_inside = last_begin > last_end
         return was_inside or last_begin >= 0
+
+
+def without_keys(lines: Sequence[str]) -> Sequence[str]:
+    """Return the lines with those that hold some of a private key masked whole.
+
+    They may be a stretch out of the middle: a key that ends in it and began before it is
+    masked from the first line on.
+    """
+    edges = (_EDGE.search(line) for line in lines if "PRIVATE KEY-----" in line)
+    first = next(filter(None, edges), None)
+    if first is None:
+        return lines
+    watch = KeyWatch()
+    if first[0].startswith("-----END"):
+        watch.sees(b"-----BEGIN PRIVATE KEY-----")
+    return [MASK if watch.sees(line.encode()) else line for line in lines]
 
 
 def masked_pieces(stream: BinaryIO) -> Iterator[bytes]:

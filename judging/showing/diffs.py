@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from django.utils.safestring import SafeString
@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from bouts.disclosure import WITHHELD, Gate
 from bouts.evidence import DiffPlace
 from bouts.formats.types import DiffLine, FileChange, Hunk
-from bouts.masking import mask
+from bouts.masking import mask, without_keys
 from judging.showing.citations import Cite, Cites
 from judging.showing.code import coloured_hunk
 from judging.showing.inert import on_one_line
@@ -156,6 +156,15 @@ def line_number_of(change: FileChange, place: DiffPlace) -> int | None:
     return next((at for at, line in enumerate(lines, start=1) if _is_at(line, place)), None)
 
 
+def keyless(hunk: Hunk) -> Hunk:
+    """Return a hunk with the lines of a private key masked, which no line tells by itself."""
+    texts = [line.text for line in hunk.lines]
+    if (shown := without_keys(texts)) is texts:
+        return hunk
+    lines = zip(hunk.lines, shown, strict=True)
+    return replace(hunk, lines=tuple(replace(line, text=text) for line, text in lines))
+
+
 def _window(change: FileChange, first: int, last: int, marks: _Marks) -> Iterator[HunkView]:
     """Yield the hunks with the lines ``first`` to ``last`` of the file's change."""
     at = 0
@@ -163,7 +172,7 @@ def _window(change: FileChange, first: int, last: int, marks: _Marks) -> Iterato
         begin, at = at + 1, at + len(hunk.lines)
         if at < first or begin > last:
             continue
-        kept = hunk.lines[max(0, first - begin) : max(0, last - begin + 1)]
+        kept = keyless(hunk).lines[max(0, first - begin) : max(0, last - begin + 1)]
         yield HunkView(hunk.header, tuple(_rows(change.path, Hunk(hunk.header, kept), marks)))
 
 
@@ -190,7 +199,7 @@ def hunk_at(change: FileChange, place: DiffPlace) -> HunkView | None:
     for hunk in change.hunks:
         at = next((at for at, line in enumerate(hunk.lines) if _is_at(line, place)), None)
         if at is not None:
-            part = hunk.lines[max(0, at - CONTEXT) : at + CONTEXT + 1]
+            part = keyless(hunk).lines[max(0, at - CONTEXT) : at + CONTEXT + 1]
             rows = _rows(change.path, Hunk(hunk.header, part), _Marks(change, place))
             return HunkView(hunk.header, tuple(rows))
     return None

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from bouts.masking import mask, masked_pieces
+from bouts.masking import MASK, mask, masked_pieces, without_keys
 
 SECRETS = (
     "AKIAIOSFODNN7EXAMPLE",
@@ -62,3 +62,10 @@ def test_a_key_that_never_ends_hides_all_that_follows() -> None:
     text = KEY.partition("-----END")[0]
     assert "b3Blbn" not in mask(text)
     assert b"b3Blbn" not in b"".join(masked_pieces(io.BytesIO(text.encode())))
+
+
+def test_lines_out_of_the_middle_of_a_file_hide_a_key_that_began_before_them() -> None:
+    begin, first, second, end = KEY.split("\n")
+    assert without_keys(["a", begin, first, end, "b"]) == ["a", MASK, MASK, MASK, "b"]
+    assert without_keys([second, end, "b"]) == [MASK, MASK, "b"]
+    assert without_keys([first, second]) == [first, second]  # no line tells by itself
