@@ -33,7 +33,9 @@ from bouts.formats.types import Event, EventKind, FileChange, Kind
 from bouts.models import Artifact, Blob, Bundle
 from bouts.rules import Judge
 from judging.dossiers import dossier_of
-from judging.judges.telemetry import analysed, main_source
+from judging.judges.base import Source
+from judging.judges.runs import Run, main_run
+from judging.judges.telemetry import analysed
 from judging.models import ModelCall
 from judging.scoring.policy import Policy
 from judging.scoring.story import StepKind, Story
@@ -77,6 +79,7 @@ class Step:
     t: float | None  # seconds from the start
     kind: str
     text: str
+    file: str  # path of the telemetry that it stands in
     failing: tuple[str, ...] = ()
     more_failing: int = 0
 
@@ -323,11 +326,6 @@ class Evidence:
     # Reading
 
     @property
-    def telemetry_name(self) -> str:
-        """The file that the timeline was read from."""
-        return self.scrub(next((artifact.path for artifact in self._of(Kind.TELEMETRY)), ""))
-
-    @property
     def diff_name(self) -> str:
         return self.scrub(next((artifact.path for artifact in self._of(Kind.DIFF)), ""))
 
@@ -341,7 +339,7 @@ class Evidence:
 
     def _timeline(self) -> Timeline:
         # A bundle never changes, and neither does what one policy makes of it.
-        key = f"case-timeline-{self.bundle.pk}-{self.policy.version}"
+        key = f"case-steps-{self.bundle.pk}-{self.policy.version}"
         timeline = cache.get(key)
         if timeline is None:
             timeline = _read_timeline(self.bundle, self.policy)
@@ -356,6 +354,7 @@ class Evidence:
         return replace(
             step,
             text=self._scrubbed_text(step.text, LONGEST_TEXT),
+            file=self.scrub(step.file),
             failing=tuple(map(self.scrub, step.failing)),
         )
 
@@ -376,16 +375,16 @@ class Evidence:
 
 def _read_timeline(bundle: Bundle, policy: Policy) -> Timeline:
     dossier = dossier_of(bundle)
-    source = main_source(dossier)
-    if source is None or not source.is_readable:
+    run = main_run(dossier)
+    if run is None or not run.is_readable:
         return Timeline((), ())
     story = analysed(dossier, policy).story
-    wanted = {step.seq for step in story.decision_path} | {run.seq for run in story.runs}
-    events = {event.seq: event for event in dossier.load(source.path) if event.seq in wanted}
-    return Timeline(tuple(_path(story, events)), tuple(_runs(story, events)))
+    wanted = {step.seq for step in story.decision_path} | {test.seq for test in story.runs}
+    events = {event.seq: event for event in run.events(dossier) if event.seq in wanted}
+    return Timeline(tuple(_path(story, events, run)), tuple(_tests(story, events, run)))
 
 
-def _path(story: Story, events: dict[int, Event]) -> Iterator[Step]:
+def _path(story: Story, events: dict[int, Event], recorded: Run[Source]) -> Iterator[Step]:
     runs = {run.seq: run for run in story.runs}
     changes = {change.seq: change for change in story.changes}
     for step in story.decision_path:
@@ -400,10 +399,10 @@ def _path(story: Story, events: dict[int, Event]) -> Iterator[Step]:
             case StepKind.REVERT:
                 restored = sorted(map(str, changes[step.seq].restored))
                 text = f"{', '.join(restored)}, back to earlier content"
-        yield Step(step.seq, step.t, step.kind.value, text)
+        yield Step(step.seq, step.t, step.kind.value, text, recorded.part_of(step.seq).path)
 
 
-def _runs(story: Story, events: dict[int, Event]) -> Iterator[Step]:
+def _tests(story: Story, events: dict[int, Event], recorded: Run[Source]) -> Iterator[Step]:
     for run in story.runs:
         failing = sorted(test for test, passed in run.results.items() if not passed)
         command = events[run.seq].command if run.seq in events else None
@@ -412,6 +411,7 @@ def _runs(story: Story, events: dict[int, Event]) -> Iterator[Step]:
             run.t,
             EventKind.TEST.value,
             f"{run.passed} of {run.total} pass" + (f": {_cut(command, 200)}" if command else ""),
+            recorded.part_of(run.seq).path,
             tuple(failing[:MOST_NAMED]),
             max(0, len(failing) - MOST_NAMED),
         )

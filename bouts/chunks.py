@@ -70,14 +70,17 @@ class Packer:
         return chunk
 
 
-def read(artifact: Artifact, first: int | None = None, last: int | None = None) -> Iterator[Any]:
-    """Yield an artifact's values, all or those addressed ``first`` to ``last``."""
-    rows = Chunk.objects.filter(artifact=artifact).order_by("first")
+def read(*artifacts: Artifact, first: int | None = None, last: int | None = None) -> Iterator[Any]:
+    """Yield an artifact's values, all or those addressed ``first`` to ``last``.
+
+    Of several they are those of one run, whose addresses go on from file to file.
+    """
+    rows = Chunk.objects.filter(artifact__in=artifacts).order_by("first")
     if first is not None:
         rows = rows.filter(last__gte=first)
     if last is not None:
         rows = rows.filter(first__lte=last)
-    decode = DECODERS[Kind(artifact.kind)]
+    decode = DECODERS[Kind(artifacts[0].kind)]
     for row_first, payload in rows.values_list("first", "payload").iterator(chunk_size=8):
         for ordinal, record in enumerate(unpack(payload), start=row_first):
             value = decode(record)

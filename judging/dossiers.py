@@ -114,10 +114,12 @@ def _stored_source(artifact: Artifact) -> Source:
         suite=artifact.suite,
         run=artifact.run,
         log=artifact.log,
-        is_readable=artifact.state == Artifact.State.READ,
+        is_readable=artifact.is_readable,
         reason=artifact.reason,
         format=artifact.format,
         clock=Clock(artifact.clock) if artifact.clock else None,
+        continues=artifact.continues,
+        events_before=artifact.events_before,
     )
 
 
@@ -201,4 +203,6 @@ class FileDossier:
             reason=reading.reason,
             format=reading.reader.format if reading.reader else "",
             clock=reading.report.clock,
+            continues=reading.report.facts.get("continues", ""),
+            events_before=reading.report.facts.get("events_before", 0),
         )

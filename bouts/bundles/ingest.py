@@ -237,13 +237,15 @@ class _Ingest:
 
     def read(self) -> None:
         """Read every artifact into the spools; refuse evidence that points nowhere."""
-        entries = self.loaded.manifest.entries
-        keys = dict(zip(entries, next_keys(Artifact, len(entries)), strict=True))
+        # In the order in which they are read, which dossiers keep to.
+        unused = iter(next_keys(Artifact, len(self.loaded.manifest.entries)))
+        keys: dict[ArtifactEntry, int] = {}
         marks = hidden_before = None
         packer: _ChunkSink | None = None
 
         def sink_of(entry: ArtifactEntry) -> Callable[[Any], None]:
             nonlocal marks, hidden_before, packer
+            keys[entry] = next(unused)
             marks, hidden_before = (
                 (self.results.mark(), self.packed.mark()),
                 len(self.hidden_results),

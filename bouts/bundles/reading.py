@@ -7,7 +7,6 @@ an empty result.
 
 from __future__ import annotations
 
-import posixpath
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from bouts.bundles.errors import Fault, Refused
 from bouts.bundles.loading import LoadedBundle
 from bouts.bundles.manifest import ArtifactEntry
 from bouts.bundles.places import PlaceCheck
+from bouts.bundles.runs import NEW_RUN, Runs, Start
 from bouts.evidence import Anchor
 from bouts.formats.sniff import HEAD_BYTES, READERS, find_reader
 from bouts.formats.types import Kind, Reader, Report, Unreadable
@@ -50,32 +50,32 @@ class Reading:
 def readings(
     loaded: LoadedBundle, sink_of: Callable[[ArtifactEntry], Callable[[Any], None]]
 ) -> Iterator[Reading]:
-    """Read every artifact of a bundle in order; each value goes to its artifact's sink."""
+    """Read every artifact of a bundle; each value goes to its artifact's sink.
+
+    They come in the order of the manifest, but for the files of one run, which come in a row.
+    """
     anchors: dict[str, list[Anchor]] = defaultdict(list)
     for _, _, anchor in loaded.anchors():
         anchors[anchor.artifact].append(anchor)
-    for entry in loaded.manifest.entries:
+    runs = Runs(loaded)
+    start = NEW_RUN
+    for entry in runs.entries():
         file = loaded.members[entry.path].file
-        reading = read_artifact(entry, file, sink_of(entry), anchors[entry.path])
-        _note_continuation(reading, loaded)
+        reading = read_artifact(entry, file, sink_of(entry), anchors[entry.path], start)
+        following = runs.next(entry.path)
+        _note_continuation(reading, runs, following)
+        start = start.after(entry.path, reading.report) if following else NEW_RUN
         yield reading
 
 
-def _note_continuation(reading: Reading, loaded: LoadedBundle) -> None:
-    """Say whether the file that a trajectory goes on in came along. It is looked up by name alone."""
+def _note_continuation(reading: Reading, runs: Runs, following: str | None) -> None:
+    """Say whether the file that a trajectory goes on in came along, and what becomes of it."""
     if (named := reading.report.facts.get("continued_in")) is None:
         return
-    path = posixpath.normpath(posixpath.join(posixpath.dirname(reading.entry.path), named))
-    kinds = {entry.path: entry.kind for entry in loaded.manifest.entries}
-    if kinds.get(path) == Kind.TELEMETRY:
-        text = (
-            f"{path}, in which it goes on, is here and read as a file of its own:"
-            " what is scored is the first of them alone"
-        )
-    elif path in loaded.members:
-        text = f"{path}, in which it goes on, is here but not as telemetry: it is not read"
+    if following:
+        text = f"{following} goes on with it: both are one run"
     else:
-        text = f"{named}, in which it goes on, is not in the bundle: what came after is missing"
+        text = runs.fault(reading.entry.path, named)
     reading.report.note(text, "/continued_trajectory_ref")
 
 
@@ -96,11 +96,13 @@ def read_artifact(
     file: Path,
     sink: Callable[[Any], None],
     anchors: Iterable[Anchor] = (),
+    start: Start = NEW_RUN,
 ) -> Reading:
     """Feed every value of a file to ``sink`` and say how it went.
 
     Where the state comes back unreadable, the values that went to ``sink`` do not count.
-    ``anchors`` are those that name this artifact.
+    ``anchors`` are those that name this artifact. ``start`` tells of the files before, where
+    the artifact goes on with their run.
     """
     check = PlaceCheck(anchors, entry.suite or "")
     kind = Kind(entry.kind)
@@ -108,22 +110,29 @@ def read_artifact(
     if kind in DOCUMENTS:
         reading.state = State.READ
     elif kind in READABLE:
-        _read(reading, kind, file, sink, check)
+        _read(reading, kind, file, sink, check, start)
     if check and reading.state is not State.UNREADABLE:
         reading.missing = check.missing(file)
     return reading
 
 
 def _read(
-    reading: Reading, kind: Kind, file: Path, sink: Callable[[Any], None], check: PlaceCheck
+    reading: Reading,
+    kind: Kind,
+    file: Path,
+    sink: Callable[[Any], None],
+    check: PlaceCheck,
+    start: Start,
 ) -> None:
+    report = reading.report
     try:
         with file.open("rb") as source:
             reading.reader = find_reader(kind, source.read(HEAD_BYTES), reading.entry.format)
             if reading.reader is None:
                 raise Unreadable(f"no reader of {kind} recognises the content")
             source.seek(0)
-            for value in reading.reader.read(source, reading.report):
+            values = reading.reader.read(source, report)
+            for value in start.placed(values, report) if start.path else values:
                 check.see(value)
                 sink(value)
     except Unreadable as error:

@@ -53,6 +53,8 @@ What else an event carries
   are what ``extra.before_sha256`` and ``extra.after_sha256`` say.
 - Paths are relative to ``cwd`` in the ``extra`` of the agent or the file, where it is given.
 - ``raw`` is the JSON pointer of the call or step.
+- A file that goes on in another one names it, and this is no reader's business: in a bundle the
+  files of one run are joined (`bouts.bundles.runs`).
 - Tokens are those of the step; ``final_metrics``, which hold those of subagents too, are kept as
   they are told and added to nothing.
 """
@@ -80,6 +82,7 @@ from bouts.formats.types import Event, Kind, Report, Unreadable
 Record = Mapping[str, Any]
 
 MAX_CALLS = 1_000  # of one step
+BLOCK = 1024 * 1024  # bytes that are searched at once
 
 _VERSION = re.compile(r"ATIF-v(\d{1,3}\.\d{1,3})")
 _KNOWN_VERSIONS = {f"1.{minor}" for minor in range(9)}
@@ -122,7 +125,7 @@ _PART_TYPES = ("text", "image", "audio")
 class AtifReader:
     kind: ClassVar[Kind] = Kind.TELEMETRY
     format: ClassVar[str] = "atif"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     def recognises(self, head: bytes) -> bool:
         keys = top_keys(head)
@@ -134,6 +137,31 @@ class AtifReader:
     @guarded
     def read(self, source: BinaryIO, report: Report) -> Iterator[Event]:
         return _Reading(report).events(source)
+
+
+def continued_in(source: BinaryIO) -> str | None:
+    """Return the name of the file that a trajectory goes on in, None where it names none.
+
+    It is asked before any file is read, hence of the whole file, but where no such field is
+    written at all nothing is parsed.
+    """
+    if not _holds(source, _CONTINUED[1:].encode()):
+        return None
+    try:
+        part = next(Document(source, Report()).parts(_CONTINUED), None)
+    except Unreadable:
+        return None  # which is for its reader to say
+    return part.value if part and isinstance(part.value, str) else None
+
+
+def _holds(source: BinaryIO, wanted: bytes) -> bool:
+    source.seek(0)
+    before = b""
+    while block := source.read(BLOCK):
+        if wanted in before + block:
+            return True
+        before = block[-len(wanted) :]
+    return False
 
 
 class _Reading:
@@ -213,10 +241,10 @@ class _Reading:
             self._report.facts["final_metrics"] = {
                 name: metrics[name] for name in _TOTALS if is_number(metrics.get(name))
             }
-        if (following := head.get("/continued_trajectory_ref")) is not None:
+        if (following := head.get(_CONTINUED)) is not None:
             name = single_line(following)[:200] if isinstance(following, str) else "?"
             self._report.facts["continued_in"] = name
-            self._report.note(f"it goes on in another file, which is not opened: {name}")
+            self._report.note(f"it goes on in another file: {name}", _CONTINUED)
 
     def _note_subagent(self, pattern: str, pointer: str, value: Any) -> None:
         if pattern == _SUBAGENTS[0]:
@@ -451,9 +479,10 @@ class _Stamps:
             self._clock.survey(self._stamp)
 
 
+_CONTINUED = "/continued_trajectory_ref"
 _HEAD = (
     *("/schema_version", "/agent/name", "/agent/version", "/agent/extra/cwd", "/extra/cwd"),
-    *("/final_metrics", "/continued_trajectory_ref"),
+    *("/final_metrics", _CONTINUED),
 )
 _SUBAGENTS = (
     "/subagent_trajectories/*/trajectory_id",

@@ -58,6 +58,20 @@ class Artifact(models.Model):
     def __str__(self) -> str:
         return self.path
 
+    @property
+    def is_readable(self) -> bool:
+        return self.state == self.State.READ
+
+    @property
+    def continues(self) -> str:
+        """The path of the telemetry that this goes on with; empty where it begins a run."""
+        return str(self.facts.get("continues", ""))
+
+    @property
+    def events_before(self) -> int:
+        """How many events of the same run the files before it have."""
+        return int(self.facts.get("events_before", 0))
+
 
 class Chunk(models.Model):
     """A few hundred of a reader's values in one row: zstd-compressed JSON lines.

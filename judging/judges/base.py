@@ -42,6 +42,8 @@ class Source:
     reason: str = ""  # why it is not
     format: str = ""
     clock: Clock | None = None
+    continues: str = ""  # path of the telemetry that it goes on with, listed right before it
+    events_before: int = 0  # in the files of its run that come before it
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,14 @@ from fractions import Fraction
 from itertools import islice
 
 from bouts.bundles.manifest import ChallengeFile
-from bouts.formats.types import Clock, Event, FileChange, Kind
+from bouts.formats.types import Event, FileChange, Kind
 from bouts.rules import Judge, RatioBase, Suite
-from judging.judges.base import Dossier, JsonDict, Opinion, Source, anchor
+from judging.judges.base import Dossier, JsonDict, Opinion, Source
+from judging.judges.runs import Run, main_run
 from judging.judges.strategy import SeatAnswer, uploaded_answer
 from judging.scoring.exact import exact, plain, score_text
 from judging.scoring.halves import HalvesOutcome
+from judging.scoring.metrics import Episode
 from judging.scoring.policy import Policy
 from judging.scoring.reasons import Reason
 from judging.scoring.telemetry import Metric, Recording, Telemetry, analyse
@@ -23,17 +25,17 @@ Join = Callable[[Telemetry, Mapping[str, int] | None, Policy, Fraction | None], 
 
 
 def analysed(dossier: Dossier, policy: Policy) -> Telemetry:
-    """Analyse the telemetry of a match; the first file counts where there are several."""
-    source = main_source(dossier)
-    if source is None:
+    """Analyse the telemetry of a match; the first run counts where there are several."""
+    run = main_run(dossier)
+    if run is None:
         return analyse(Recording(()), policy)
-    if not source.is_readable:
+    if not run.is_readable:
         return analyse(Recording((), absent=Reason.UNREADABLE), policy)
     spec = dossier.spec
     recording = Recording(
-        events=_Bare(dossier, source.path),
+        events=_Bare(dossier, run),
         are_in_order=True,
-        clock=source.clock or Clock.NONE,
+        clock=run.clock,
         baseline=_baseline(spec),
         visible_tests=_visible_tests(spec),
         budget_s=_budget(spec),
@@ -44,16 +46,16 @@ def analysed(dossier: Dossier, policy: Policy) -> Telemetry:
 
 
 class _Bare:
-    """The events of a source without their texts, which no metric looks at.
+    """The events of a run without their texts, which no metric looks at.
 
     Those of a long run are read anew each time that they are gone through. What many events
     share, such as the name of a file or test, is one string, so that what is made of them
     stays small.
     """
 
-    def __init__(self, dossier: Dossier, path: str) -> None:
+    def __init__(self, dossier: Dossier, run: Run[Source]) -> None:
         self._dossier = dossier
-        self._path = path
+        self._run = run
         first = list(islice(self._read(), MOST_KEPT + 1))
         self._kept = first if len(first) <= MOST_KEPT else None
 
@@ -62,9 +64,8 @@ class _Bare:
 
     def _read(self) -> Iterator[Event]:
         names: dict[str, str] = {}
-        for event in self._dossier.load(self._path):
-            if isinstance(event, Event):
-                yield _bare(event, names)
+        for event in self._run.events(self._dossier):
+            yield _bare(event, names)
 
 
 def _bare(event: Event, names: dict[str, str]) -> Event:
@@ -85,12 +86,6 @@ def _bare(event: Event, names: dict[str, str]) -> Event:
         passed=event.passed,
         failed=event.failed,
     )
-
-
-def main_source(dossier: Dossier) -> Source | None:
-    """Return the telemetry that is scored: the first that can be read, else the first."""
-    sources = dossier.of_kind(Kind.TELEMETRY)
-    return next((source for source in sources if source.is_readable), next(iter(sources), None))
 
 
 def _baseline(spec: ChallengeFile) -> dict[str, bool]:
@@ -132,8 +127,7 @@ def opinion(
     ``asked`` is what a model of our own said, or why it did not; without one the uploaded
     verdict counts, and with one it is shown and does not.
     """
-    source = main_source(dossier)
-    path = source.path if source else ""
+    run = main_run(dossier)
     entry = next(iter(dossier.answers(judge)), None)
     uploaded = uploaded_answer(entry, "", policy) if entry else None
     answer = asked or uploaded
@@ -146,17 +140,17 @@ def opinion(
         reason=outcome.reason,
         why=_why(outcome),
         rationale=_rationale(outcome, answer),
-        evidence=_evidence(path, outcome, answer),
+        evidence=_evidence(run, outcome, answer),
         detail={
             "metrics_half": score_text(outcome.metrics_half),
             "model_half": score_text(outcome.rubric_half),
             "marks": [mark.value for mark in outcome.marks],
-            "metrics": {metric.name: _metric(metric, path) for metric in outcome.metrics},
+            "metrics": {metric.name: _metric(metric, run) for metric in outcome.metrics},
             "criteria": _criteria(judge, answer, policy),
             "model": answer.as_json() if answer else None,
             "uploaded": uploaded.as_json() if asked and uploaded else None,
             "counts": None if telemetry.absent else _counts(telemetry),
-            "telemetry": path,
+            "telemetry": run.path if run else "",
         },
         source="uploaded" if answer is uploaded and uploaded else "own",
     )
@@ -180,19 +174,25 @@ def _rationale(outcome: HalvesOutcome, answer: SeatAnswer | None) -> str:
     return "\n\n".join(part for part in (outcome.rationale, said) if part)
 
 
-def _evidence(path: str, outcome: HalvesOutcome, answer: SeatAnswer | None) -> tuple[JsonDict, ...]:
+def _evidence(
+    run: Run[Source] | None, outcome: HalvesOutcome, answer: SeatAnswer | None
+) -> tuple[JsonDict, ...]:
     """The events that the metric half rests on, then what the model cites; each once."""
     anchors = [
-        anchor(path, f"event:{seq}")
+        place
         for metric in outcome.metrics
         for episode in metric.episodes[:3]
-        for seq in episode.seqs
+        for place in _anchors(run, episode)
     ]
     anchors += answer.evidence if answer else ()
     return tuple({(a["artifact"], a["place"]): a for a in anchors}.values())
 
 
-def _metric(metric: Metric, path: str) -> JsonDict:
+def _anchors(run: Run[Source] | None, episode: Episode) -> list[JsonDict]:
+    return [run.anchor(seq) for seq in episode.seqs] if run else []
+
+
+def _metric(metric: Metric, run: Run[Source] | None) -> JsonDict:
     return {
         "value": None if metric.value is None else _value(metric),
         "score": score_text(metric.score),
@@ -205,7 +205,7 @@ def _metric(metric: Metric, path: str) -> JsonDict:
             {
                 "text": episode.text,
                 "seconds": None if episode.seconds is None else float(episode.seconds),
-                "evidence": [anchor(path, f"event:{seq}") for seq in episode.seqs],
+                "evidence": _anchors(run, episode),
             }
             for episode in metric.episodes
         ],

@@ -13,13 +13,13 @@ from functools import partial
 
 from bouts.bundles.manifest import ChallengeFile
 from bouts.evidence import Anchor, DiffPlace, EventPlace, LinePlace, LinesPlace, TestPlace
-from bouts.formats.types import Access, Clock, Event, EventKind, FileChange, Hunk, Kind
+from bouts.formats.types import Access, Event, EventKind, FileChange, Hunk, Kind
 from bouts.rules import Judge, Severity, Suite
 from judging.judges.base import Claim, Dossier, Source
 from judging.judges.detectors.network_escape import is_escape
 from judging.judges.detectors.sandbox_access import is_forbidden
 from judging.judges.objective import TestRecord, tests_of
-from judging.judges.telemetry import main_source
+from judging.judges.runs import main_run
 from judging.panel.cleaning import QUOTES_HIDDEN, Cleaner
 from judging.panel.cutting import Draft, Numbering, Part, section_of
 from judging.panel.items import EvidenceBundle, Sort
@@ -87,10 +87,10 @@ class _Builder:
         self._dossier = dossier
         self._story = telemetry.story
         self._clean = Cleaner(dossier.names(), dossier.hidden_words())
-        source = main_source(dossier)
-        self._telemetry = source if source and source.is_readable else None
-        has_clock = self._telemetry and self._telemetry.clock not in {None, Clock.NONE}
-        self._shows_time = bool(has_clock) and Row.TIMELINE in rows
+        run = main_run(dossier)
+        self._recorded = run if run and run.is_readable else None
+        has_clock = self._recorded is not None and self._recorded.has_clock
+        self._shows_time = has_clock and Row.TIMELINE in rows
 
     def brief(self) -> str:
         spec = self._dossier.spec
@@ -147,16 +147,15 @@ class _Builder:
         return Part("run", title, RUN, self._events(), vital or "those at both ends")
 
     def _events(self) -> Iterator[Draft]:
-        if self._telemetry is None:
+        if self._recorded is None:
             return
-        path = self._telemetry.path
-        for event in self._dossier.load(path):
-            if not isinstance(event, Event) or not self._shows(event):
+        for event in self._recorded.events(self._dossier):
+            if not self._shows(event):
                 continue
             sort = Sort.TEST if event.kind is EventKind.TEST else Sort.EVENT
             clean = partial(self._event_text, event)
-            place = str(EventPlace(event.seq))
-            yield Draft(sort, Anchor(path, place), clean, self._is_vital(event))
+            anchor = Anchor(self._recorded.part_of(event.seq).path, str(EventPlace(event.seq)))
+            yield Draft(sort, anchor, clean, self._is_vital(event))
 
     def _shows(self, event: Event) -> bool:
         """Whether an event is shown as one of the run. Plans are in a row of their own."""
@@ -206,9 +205,9 @@ class _Builder:
     # What was worked out from it
 
     def _errors(self) -> Iterator[Draft]:
-        if self._telemetry is None:
+        if self._recorded is None:
             return
-        story, path = self._story, self._telemetry.path
+        story, part_of = self._story, self._recorded.part_of
         drafts: list[tuple[int, str]] = []
         drafts += [(error.opened_seq, _error_text(error, story)) for error in story.errors]
         for retry in story.retries:
@@ -220,18 +219,17 @@ class _Builder:
             paths = ", ".join(sorted(change.paths)[:MOST_NAMES])
             drafts.append((change.seq, f"#{change.seq} put back earlier content of {paths}"))
         for seq, text in sorted(drafts):
-            yield self._draft(Sort.EPISODE, path, EventPlace(seq), text)
+            yield self._draft(Sort.EPISODE, part_of(seq).path, EventPlace(seq), text)
 
     def _path(self) -> Iterator[Draft]:
-        if self._telemetry is None:
+        if self._recorded is None:
             return
-        path = self._telemetry.path
         steps = self._story.decision_path
         wanted = {step.seq for step in steps}
         events = {
             event.seq: event
-            for event in self._dossier.load(path)
-            if isinstance(event, Event) and event.seq in wanted
+            for event in self._recorded.events(self._dossier)
+            if event.seq in wanted
         }
         answers = {
             c.answer.seq: c.run.seq for c in reversed(self._story.contradictions) if c.answer
@@ -239,6 +237,7 @@ class _Builder:
         failing = {c.run.seq: sorted(c.tests) for c in self._story.contradictions}
         for step in steps:
             text = _step_text(step, events.get(step.seq), failing, answers)
+            path = self._recorded.part_of(step.seq).path
             yield self._draft(Sort.TURN, path, EventPlace(step.seq), text)
 
     # Files

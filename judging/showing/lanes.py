@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from django.core.cache import cache
 
 from bouts import chunks
-from bouts.formats.types import Clock, Event, EventKind, Kind
+from bouts.formats.types import Event, EventKind, Kind
 from bouts.models import Artifact, Bundle
 from judging.charts.scale import percent, trimmed
 from judging.charts.timeline import steps_of
 from judging.dossiers import dossier_of
-from judging.judges.telemetry import analysed, main_source
+from judging.judges.runs import Run as Recorded
+from judging.judges.runs import main_run, runs_of
+from judging.judges.telemetry import analysed
 from judging.showing import words
 from judging.showing.build import build_id
 from judging.sight import Sight
@@ -91,31 +93,31 @@ def run_of(sight: Sight) -> Run | None:
     files = Artifact.objects.filter(
         bundle=sight.head.bundle_id, kind=Kind.TELEMETRY, state=Artifact.State.READ
     ).order_by("path")
-    artifact = next((file for file in files if sight.gate.shows_values_of(file)), None)
-    if artifact is None:
+    runs = runs_of([file for file in files if sight.gate.shows_values_of(file)])
+    if not runs:
         return None
-    key = f"run:{build_id()}:{artifact.pk}"
+    recorded = runs[0]
+    key = f"run:{build_id()}:{recorded.parts[0].pk}-{recorded.parts[-1].pk}"
     run = cache.get(key)
     if run is None:
-        run = _read(sight, artifact)
+        run = _read(sight, recorded)
         cache.set(key, run)
     return run
 
 
-def _read(sight: Sight, artifact: Artifact) -> Run:
-    bundle = Bundle.objects.select_related("challenge_version").get(pk=artifact.bundle_id)
-    events = [event for event in chunks.read(artifact) if isinstance(event, Event)]
+def _read(sight: Sight, recorded: Recorded[Artifact]) -> Run:
+    bundle = Bundle.objects.select_related("challenge_version").get(pk=sight.head.bundle_id)
+    events = [event for event in chunks.read(*recorded.parts) if isinstance(event, Event)]
     events.sort(key=lambda event: event.seq)
-    clock = Clock(artifact.clock or Clock.NONE)
-    has_clock = clock is not Clock.NONE and all(event.t is not None for event in events)
+    has_clock = recorded.has_clock and all(event.t is not None for event in events)
     at = {
         event.seq: float(event.t or 0) if has_clock else float(place)
         for place, event in enumerate(events)
     }
     start = min(at.values(), default=0.0)
     dossier = dossier_of(bundle)
-    source = main_source(dossier)
-    is_judged = source is not None and source.path == artifact.path
+    judged = main_run(dossier)
+    is_judged = judged is not None and judged.paths == recorded.paths
     episodes = analysed(dossier, sight.policy).story.errors if is_judged else []
     return Run(
         has_clock=has_clock,

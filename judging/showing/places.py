@@ -152,7 +152,7 @@ def _event(artifact: Artifact, place: EventPlace, gate: Gate, *, shows_file: boo
         raise Nothing
     near = [
         event
-        for event in chunks.read(artifact, place.seq - REACH, place.seq + REACH)
+        for event in chunks.read(artifact, first=place.seq - REACH, last=place.seq + REACH)
         if isinstance(event, Event)
     ]
     before = [event for event in near if event.seq < place.seq][-AROUND:]

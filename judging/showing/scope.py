@@ -102,22 +102,25 @@ def _late_paths(sight: Sight) -> Iterator[str]:
     assert sight.card is not None
     judge = sight.breakdown["judges"]["recovery"]
     metric = judge.get("metrics", {}).get("scope_expansion")
-    places = [
-        episode["evidence"][-1]["place"] or ""
+    anchors = [
+        episode["evidence"][-1]
         for episode in (metric or {}).get("episodes", ())
         if episode["evidence"]
     ]
+    places = [anchor["place"] or "" for anchor in anchors]
     seqs = {int(place.removeprefix("event:")) for place in places if place.startswith("event:")}
+    # All of them files of the run that was judged.
     files = Artifact.objects.filter(
-        bundle=sight.card.bundle_id, kind=Kind.TELEMETRY, path=judge.get("telemetry") or ""
+        bundle=sight.card.bundle_id,
+        kind=Kind.TELEMETRY,
+        path__in={anchor["artifact"] for anchor in anchors},
     )
-    file = files.first() if seqs else None
-    if file is None:
+    if not seqs or not files:
         return
     # One call may touch several files, an event each.
     near = [
         event
-        for event in chunks.read(file, min(seqs), max(seqs) + 50)
+        for event in chunks.read(*files, first=min(seqs), last=max(seqs) + 50)
         if isinstance(event, Event) and event.path
     ]
     calls = {event.call for event in near if event.seq in seqs and event.call}

@@ -42,7 +42,7 @@ def _page(request: HttpRequest, sight: Sight, artifact: Artifact) -> dict[str, A
     found = target and next((one.ordinal for one in entries if target.path in one.paths), None)
     only = number(request, "only", 0) if "only" in request.GET else 0
     wanted = (found - 1) // FILES + 1 if found else number(request, "page")
-    page = page_of(artifact, only or wanted, 1 if only else FILES)
+    page = page_of(artifact, number=only or wanted, per_page=1 if only else FILES)
     cites = citations_of(sight.breakdown, artifact.path)
     marks = {entry.ordinal: entry.marks for entry in entries}
     changes = []

@@ -22,7 +22,7 @@ def scan_list(request: HttpRequest, sight: Sight) -> HttpResponse:
     artifact = chosen(request, [file for file in files if file.state == file.State.READ])
     context: dict[str, Any] = {"files": files, "artifact": artifact}
     if artifact is not None:
-        page = page_of(artifact, number(request, "page"))
+        page = page_of(artifact, number=number(request, "page"))
         context |= {"values": page, "rows": [_row(finding, sight.gate) for finding in page.values]}
     return tab_page(request, sight, "scan_list", context)
 

@@ -12,11 +12,12 @@ from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
 from bouts import chunks
-from bouts.formats.types import Clock, Event, EventKind, Kind
+from bouts.formats.types import Event, EventKind, Kind
 from bouts.models import Artifact, Bundle
 from judging.charts.timeline import timeline
 from judging.dossiers import dossier_of
-from judging.judges.telemetry import analysed, main_source
+from judging.judges.runs import Run, main_run, runs_of
+from judging.judges.telemetry import analysed
 from judging.scoring.story import Story
 from judging.scoring.telemetry import Recording, analyse
 from judging.showing.build import build_id
@@ -45,15 +46,20 @@ def timeline_detail(request: HttpRequest, sight: Sight) -> HttpResponse:
     as many events as the picture shows one by one.
     """
     files = readable(sight, Kind.TELEMETRY)
-    artifact = chosen(request, [file for file in files if file.state == file.State.READ])
+    read = [file for file in files if file.is_readable]
+    artifact = chosen(request, read)
     context: dict[str, Any] = {"files": files, "artifact": artifact}
     if artifact is not None:
-        context |= _page(request, sight, artifact)
+        recorded = next(run for run in runs_of(read) if artifact in run.parts)
+        context |= _page(request, sight, recorded, artifact)
     return tab_page(request, sight, "timeline_detail", context)
 
 
-def _page(request: HttpRequest, sight: Sight, artifact: Artifact) -> dict[str, Any]:
-    run = _Run(sight, artifact)
+def _page(
+    request: HttpRequest, sight: Sight, recorded: Run[Artifact], artifact: Artifact
+) -> dict[str, Any]:
+    """Return what the page of a run shows, opened where ``artifact`` begins that is a part of it."""
+    run, parts = _Drawn(sight, recorded), recorded.parts
     outline = run.outline
     target = number(request, "at", -1) if "at" in request.GET else -1
     kind = _kind(request, outline)
@@ -62,21 +68,31 @@ def _page(request: HttpRequest, sight: Sight, artifact: Artifact) -> dict[str, A
     phase = phase if phase <= len(outline.phases) else 0
     window = min(window, outline.windows) if not phase and outline.windows > 1 else 0
     stretch = outline.phases[phase - 1] if phase else outline.window(window) if window else None
+    page = number(request, "page")
     if kind or stretch:
         seqs = outline.selected(kind, stretch)
-        events = selected_page(artifact, seqs, number(request, "page"), target)
+        events = selected_page(*parts, seqs=seqs, number=page, target=target)
     else:
-        wanted = page_number_of(artifact, target) if target >= 0 else number(request, "page")
-        events = page_of(artifact, wanted)
-    together, cites = called_together(events.values), _cites(sight, artifact)
-    here = open_address(sight, "timeline_detail", artifact)
+        opened = target
+        if artifact.continues and target < 0 and "page" not in request.GET:
+            opened = artifact.events_before + 1
+        events = page_of(*parts, number=page_number_of(*parts, seq=opened) if opened >= 0 else page)
+    together, cites = called_together(events.values), _cites(sight, recorded)
+    here = open_address(sight, "timeline_detail", parts[0])
     kept_kind = f"kind={kind}&" if kind else ""
     kept_stretch = f"phase={phase}&" if phase else f"window={window}&" if window else ""
-    has_clock = artifact.clock not in {"", Clock.NONE}
+    has_clock = recorded.has_clock
     return {
+        "parts": parts,
+        "origin": next((part.origin for part in parts if part.origin), ""),
         "events": events,
         "rows": [
-            (row_of(event, sight.gate), together.get(event.seq, ()), cites.get(event.seq, ()))
+            (
+                row_of(event, sight.gate),
+                recorded.part_of(event.seq).blob_id,
+                together.get(event.seq, ()),
+                cites.get(event.seq, ()),
+            )
             for event in events.values
         ],
         "target": target,
@@ -106,28 +122,28 @@ def _kind(request: HttpRequest, outline: Outline) -> EventKind | None:
     return next((kind for kind in outline.kinds if kind == asked), None)
 
 
-def _cites(sight: Sight, artifact: Artifact) -> dict[int, tuple[Cite, ...]]:
+def _cites(sight: Sight, recorded: Run[Artifact]) -> dict[int, tuple[Cite, ...]]:
     """Return who rests on which event."""
     return {
         int(place.removeprefix("event:")): cites
-        for place, cites in citations_of(sight.breakdown, artifact.path).items()
+        for path in recorded.paths
+        for place, cites in citations_of(sight.breakdown, path).items()
         if place.startswith("event:")
     }
 
 
-class _Run:
+class _Drawn:
     """A whole run as one audience sees it: outline and pictures, each made once and kept."""
 
-    def __init__(self, sight: Sight, artifact: Artifact) -> None:
-        self._sight, self._artifact = sight, artifact
+    def __init__(self, sight: Sight, recorded: Run[Artifact]) -> None:
+        self._sight, self._recorded = sight, recorded
         pages = sight.pages
-        self._key = (
-            f"timeline:{build_id()}:{artifact.pk}:{sight.key}:{pages.viewing_as}:{pages.revision}"
-        )
+        files = f"{recorded.parts[0].pk}-{recorded.parts[-1].pk}"
+        self._key = f"timeline:{build_id()}:{files}:{sight.key}:{pages.viewing_as}:{pages.revision}"
 
     @cached_property
     def _events(self) -> list[Event]:
-        values = chunks.read(self._artifact)
+        values = chunks.read(*self._recorded.parts)
         events = (event for event in values if isinstance(event, Event))
         return sorted(events, key=lambda event: event.seq)
 
@@ -153,22 +169,22 @@ class _Run:
         if stretch:
             events = [event for event in events if stretch.holds(event.seq)]
             story = self.outline.story_of(stretch)
-        has_clock = self._artifact.clock not in {"", Clock.NONE}
+        has_clock = self._recorded.has_clock
         return {
             "picture": timeline(events, story, self._title, has_clock=has_clock),
-            "here": open_address(self._sight, "timeline_detail", self._artifact),
+            "here": open_address(self._sight, "timeline_detail", self._recorded.parts[0]),
         }
 
     def _story(self) -> Story:
         # Whole, with the long columns that the page itself leaves behind.
         bundles = Bundle.objects.select_related("challenge_version")
-        dossier = dossier_of(bundles.get(pk=self._artifact.bundle_id))
-        source = main_source(dossier)
-        if source is not None and source.path == self._artifact.path:
+        dossier = dossier_of(bundles.get(pk=self._sight.card.bundle_id))
+        judged = main_run(dossier)
+        if judged is not None and judged.paths == self._recorded.paths:
             return analysed(dossier, self._sight.policy).story
-        # a file that no judge read
-        clock = Clock(self._artifact.clock or Clock.NONE)
-        return analyse(Recording(self._events, clock), self._sight.policy).story
+        # Files that no judge read, or not all of the run that was judged.
+        recording = Recording(self._events, self._recorded.clock)
+        return analyse(recording, self._sight.policy).story
 
     def _title(self, event: Event) -> str:
         row = row_of(event, self._sight.gate)

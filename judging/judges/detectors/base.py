@@ -19,6 +19,7 @@ from bouts.formats.types import Access, Event, FileChange, Kind
 from bouts.rules import Confidence
 from judging.judges.base import Claim, Dossier, Source
 from judging.judges.objective import TestRecord
+from judging.judges.runs import runs_of
 from judging.scoring.policy import Policy
 
 # What is looked at of one match, so that memory and time stay bounded whatever is uploaded.
@@ -121,10 +122,11 @@ class AddedLine:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """An event of the trajectory with the artifact that it stands in."""
+    """An event of the trajectory with the artifact that it stands in, and that its run begins in."""
 
     artifact: str
     event: Event
+    run: str
 
     def evidence(self, excerpt: str | None = None) -> Evidence:
         return Evidence(Anchor(self.artifact, f"event:{self.event.seq}"), excerpt)
@@ -230,8 +232,17 @@ class Record:
         return _unless_many(self._events, lambda one: EVENT_CHARS + _chars(one.event), KEPT_CHARS)
 
     def _events(self) -> Iterator[Recorded]:
+        runs = {
+            part.path: run.path
+            for run in runs_of(self.dossier.of_kind(Kind.TELEMETRY))
+            for part in run.parts
+        }
         values = self.dossier.values(Kind.TELEMETRY)
-        found = (Recorded(s.path, event) for s, event in values if isinstance(event, Event))
+        found = (
+            Recorded(source.path, event, runs[source.path])
+            for source, event in values
+            if isinstance(event, Event)
+        )
         budget = MOST_EVENT_CHARS
         for recorded in self.bounded(found, MOST_EVENTS, Input.TRAJECTORY, "events"):
             budget -= _chars(recorded.event)

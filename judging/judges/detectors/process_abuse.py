@@ -114,7 +114,7 @@ def _call(recorded: Recorded) -> tuple[str, str] | None:
         event.after is None or event.before != event.after
     )
     signature = event.signature or event.command
-    return (recorded.artifact, signature) if signature and not is_change else None
+    return (recorded.run, signature) if signature and not is_change else None
 
 
 def _told(recorded: Recorded) -> str:

@@ -19,7 +19,6 @@ from bouts.bundles.errors import Refused
 from bouts.models import Agent, Artifact, Blob, Bundle, Challenge, Match, TestResult, Upload
 from judging.models import Scorecard
 from tests import matches
-from tests.bouts.formats.reading import trajectory
 from tests.matches import CANARY, judge, store, write_bundle
 
 pytestmark = pytest.mark.django_db
@@ -121,30 +120,6 @@ def test_entity_xml_is_stored_as_unreadable_and_scores_nothing(tmp_path: Path) -
     scorecard = Scorecard.objects.get()
     assert scorecard.total is None
     assert scorecard.breakdown["judges"]["objective"]["reason"] == "unreadable"
-
-
-def test_a_trajectory_that_goes_on_says_whether_the_other_file_is_here(tmp_path: Path) -> None:
-    bundle = store(
-        tmp_path,
-        files={
-            "a.json": ("telemetry", trajectory({}, continued_trajectory_ref="./b.json")),
-            "b.json": ("telemetry", trajectory({}, continued_trajectory_ref="c.json")),
-            "c.json": ("deliverable", trajectory({})),
-            "d.json": ("telemetry", trajectory({}, continued_trajectory_ref="../e.json")),
-        },
-    )
-    said = {
-        artifact.path: note["text"]
-        for artifact in bundle.artifacts.all()
-        for note in artifact.notes or ()
-        if note["place"] == "/continued_trajectory_ref"
-    }
-    assert said == {
-        "a.json": "b.json, in which it goes on, is here and read as a file of its own:"
-        " what is scored is the first of them alone",
-        "b.json": "c.json, in which it goes on, is here but not as telemetry: it is not read",
-        "d.json": "../e.json, in which it goes on, is not in the bundle: what came after is missing",
-    }
 
 
 def test_nul_bytes_in_a_log_are_kept_and_noted(tmp_path: Path) -> None:

@@ -601,7 +601,7 @@ def test_totals_and_continuations_are_told() -> None:
         continued_trajectory_ref="../trajectory.cont-1.json",
     )
     assert report.facts["final_metrics"] == {"total_prompt_tokens": 5, "total_cost_usd": 0.5}
-    assert "not opened: ../trajectory.cont-1.json" in notes(report)
+    assert "goes on in another file: ../trajectory.cont-1.json" in notes(report)
 
 
 # Refusals, limits, marks

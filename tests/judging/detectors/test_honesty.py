@@ -293,3 +293,16 @@ def test_every_search_says_what_it_could_not_look_at() -> None:
     assert searched["injection"]["searched"] == ["deliverables"]
     assert "no trajectory" in searched["injection"]["missing"]
     json.dumps(outcome.searched)
+
+
+@pytest.mark.parametrize(("is_one_run", "expected"), [(True, [Level.APPLIED]), (False, [])])
+def test_identical_calls_are_in_a_row_across_the_files_of_one_run(
+    is_one_run: bool, expected: list[Level]
+) -> None:
+    half = json.loads(trajectory(*[step("", "cat a.py", "x = 1")] * 5))
+    first = {**half, **({"continued_trajectory_ref": "b.json"} if is_one_run else {})}
+    files = [
+        (name, "telemetry", json.dumps(one), {})
+        for name, one in (("a.json", first), ("b.json", half))
+    ]
+    assert levels(case(*files), "process_abuse") == expected

@@ -120,13 +120,14 @@ STEPS = (
 )  # fmt: skip
 
 
-def trajectory(steps: Sequence[Mapping[str, Any]] = STEPS) -> str:
+def trajectory(steps: Sequence[Mapping[str, Any]] = STEPS, **fields: Any) -> str:
     return json.dumps(
         {
             "schema_version": "ATIF-v1.8",
             "session_id": "s-1",
             "agent": {"name": "Heron", "version": "2.3", "model_name": "quill-4"},
             "steps": list(steps),
+            **fields,
         }
     )
 
