@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, TypeVar
 
 import psycopg
 from django.db import NotSupportedError, connection
 from django.db.models import Model, QuerySet
-from django.db.models.query import ModelIterable, ValuesListIterable
+from django.db.models.query import ModelIterable, ValuesListIterable, get_related_populators
 from django.db.models.sql.compiler import SQLCompiler
 from psycopg import sql
 
@@ -29,6 +29,11 @@ class _Cursor(psycopg.Cursor):
 
     def execute(self, query: Any, params: Any = None, **options: Any) -> _Cursor:
         return super().execute(query, params, **{**options, "prepare": True})
+
+    def _convert_query(self, query: Any, params: Any = None) -> Any:
+        # Kept for Django's log of queries, as its own cursors keep it.
+        self._query = super()._convert_query(query, params)
+        return self._query
 
 
 def run(statement: str, params: Mapping[str, object]) -> list[tuple[Any, ...]]:
@@ -63,7 +68,35 @@ def _run(statement: str, params: Mapping[str, object]) -> list[tuple[Any, ...]]:
     wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
     with wrap(_Cursor(connection.connection)) as cursor:
         cursor.execute(statement, params)
-        return cursor.fetchall()
+        return cursor.fetchall() if cursor.description else []
+
+
+def save_new(row: Model, *, unless_there: bool = False) -> bool:
+    """Insert a new row and take its key, as `save` does but for the signals that nobody hears.
+
+    Return whether it was stored: False where one like it is there already and that may be.
+    """
+    values = {
+        field.column: field.get_db_prep_save(field.pre_save(row, add=True), connection)
+        for field in row._meta.concrete_fields
+        if not field.primary_key
+    }
+    for (key,) in run(_insertion(type(row), unless_there=unless_there), values):
+        row.pk, row._state.adding, row._state.db = key, False, connection.alias
+    return not row._state.adding
+
+
+@cache
+def _insertion(model: type[Model], *, unless_there: bool) -> str:
+    """Return the statement that inserts a row with every column but its key."""
+    quoted = connection.ops.quote_name
+    columns = [field.column for field in model._meta.concrete_fields if not field.primary_key]
+    return (
+        f"INSERT INTO {quoted(model._meta.db_table)} ({', '.join(map(quoted, columns))})"
+        f" VALUES ({', '.join(f'%({column})s' for column in columns)})"
+        f"{' ON CONFLICT DO NOTHING' * unless_there}"
+        f" RETURNING {quoted(model._meta.pk.column)}"
+    )
 
 
 def written(queryset: QuerySet, stand_ins: Mapping[object, str]) -> str:
@@ -135,8 +168,8 @@ class Prepared:
         queryset = self._build(**self._stand_ins)
         if queryset._iterable_class not in {ModelIterable, ValuesListIterable}:
             raise Unfit(f"{queryset._iterable_class.__name__} is not known here")
-        if queryset.query.select_related or queryset._prefetch_related_lookups:
-            raise Unfit("of a prepared query there are no related rows")
+        if queryset._prefetch_related_lookups:
+            raise Unfit("of a prepared query there are no rows but its own and select_related's")
         return queryset
 
     @cached_property
@@ -166,8 +199,11 @@ class Prepared:
         model, positions = compiler.klass_info["model"], compiler.klass_info["select_fields"]
         first, last = positions[0], positions[-1] + 1
         names = [column[0].target.attname for column in compiler.select[first:last]]
+        related = get_related_populators(compiler.klass_info, compiler.select, connection.alias)
         for row in rows:
             made = model.from_db(connection.alias, names, row[first:last])
+            for one in related:
+                one.populate(row, made)
             for name, position in (compiler.annotation_col_map or {}).items():
                 setattr(made, name, row[position])
             yield made

@@ -6,13 +6,14 @@ from datetime import datetime, timedelta
 
 import psycopg
 import pytest
-from django.db import NotSupportedError, connection, transaction
+from django.db import IntegrityError, NotSupportedError, connection, transaction
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from bouts.models import Team, User
-from bouts.prepared import Prepared, Unfit
+from bouts import audit
+from bouts.models import AuditEntry, Team, User
+from bouts.prepared import Prepared, Unfit, save_new
 
 pytestmark = pytest.mark.django_db
 
@@ -74,6 +75,44 @@ def test_what_would_come_without_its_related_rows_is_refused() -> None:
     for rows in (User.objects.prefetch_related("teams"), User.objects.values("pk")):
         with pytest.raises(Unfit):
             Prepared(lambda rows=rows: rows).rows()
+
+
+def test_related_rows_come_along_where_there_are_any(
+    competitor: User, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    for actor in (competitor, None):
+        audit.record(actor, "test", "nothing", None, {"at": 1})
+    entries = Prepared(
+        lambda subject: (
+            AuditEntry.objects.filter(subject=subject).select_related("actor").order_by("pk")
+        ),
+        subject=str,
+    )
+    with django_assert_num_queries(1):
+        by, nobody = entries.rows(subject="nothing")
+        assert (by.actor, nobody.actor) == (competitor, None)
+        assert by.after == {"at": 1}
+
+
+def test_a_new_row_is_stored_with_what_save_would_give_it() -> None:
+    saved, kept = (Team(slug=slug, name=slug.title()) for slug in ("saved", "kept"))
+    saved.save()
+    assert save_new(kept)
+    for team in (saved, kept):
+        assert Team.objects.get(pk=team.pk).__dict__ | {"_state": None} == team.__dict__ | {
+            "_state": None
+        }
+    assert kept._state.__dict__ == saved._state.__dict__
+
+
+def test_of_two_new_rows_that_are_one_the_second_is_not_stored() -> None:
+    first, second = Team(slug="one", name="One"), Team(slug="one", name="Other")
+    assert save_new(first, unless_there=True)
+    assert not save_new(second, unless_there=True)
+    assert second.pk is None
+    assert Team.objects.get(slug="one").name == "One"
+    with pytest.raises(IntegrityError):
+        save_new(second)
 
 
 @pytest.mark.django_db(transaction=True)
