@@ -8,6 +8,7 @@ from typing import Any
 from django.db import models
 
 from bouts.models import AuditEntry, User
+from bouts.prepared import save_new
 
 
 def record(
@@ -26,9 +27,11 @@ def record(
     """
     if isinstance(subject, models.Model):
         subject = subject_of(subject)
-    return AuditEntry.objects.create(
+    entry = AuditEntry(
         actor=actor, action=action, subject=subject, before=before, after=after, reason=reason
     )
+    save_new(entry)
+    return entry
 
 
 def subject_of(row: models.Model) -> str:

@@ -26,6 +26,7 @@ from bouts.formats.types import (
     ScanFinding,
 )
 from bouts.models import Artifact, Chunk
+from bouts.prepared import run
 
 SIZE = 250  # values in a chunk
 LARGEST = 256 * 1024  # bytes of JSON after which a chunk is closed early
@@ -89,13 +90,21 @@ def read(*artifacts: Artifact, first: int | None = None, last: int | None = None
                 yield value
 
 
+PACKED = """
+SELECT artifact_id, payload FROM bouts_chunk
+ WHERE artifact_id = ANY(%(artifacts)s)
+ ORDER BY artifact_id, first
+ LIMIT %(most)s
+"""
+
+
 def whole(artifacts: Collection[Artifact]) -> Mapping[int, Sequence[Any]] | None:
     """Return all values of some artifacts, by artifact; None where they are too much for that.
 
     Of what is too much nothing is unpacked.
     """
-    rows = Chunk.objects.filter(artifact__in=artifacts).order_by("artifact_id", "first")
-    packed = list(rows.values_list("artifact_id", "payload")[: MOST_AT_ONCE + 1])
+    keys = [artifact.pk for artifact in artifacts]
+    packed = run(PACKED, {"artifacts": keys, "most": MOST_AT_ONCE + 1})
     size = sum(zstandard.frame_content_size(payload) for _, payload in packed)
     if len(packed) > MOST_AT_ONCE or size > MOST_AT_ONCE * LARGEST:
         return None

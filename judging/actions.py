@@ -11,7 +11,8 @@ from typing import Any
 from django.db import transaction
 
 from bouts import audit
-from bouts.models import Bundle, Challenge, Match, User
+from bouts.models import Artifact, Bundle, Challenge, Match, User
+from bouts.prepared import Prepared, save_new
 from bouts.rules import Judge
 from judging import standings
 from judging.breakdown import Answers, FindingRecord, Scored, score
@@ -31,6 +32,40 @@ from judging.signals import exclusion_changed, scorecard_recorded
 
 RULING = "ruling"  # the seat of a reviewer's word on the Strategy score
 UPHELD = "upheld"  # its state where the rule's number stands
+
+
+MATCH = Prepared(
+    lambda key: (
+        Match.objects.filter(pk=key)
+        .order_by()
+        .select_related("agent__team")
+        .select_for_update(of=("self",))
+    ),
+    key=int,
+)
+LIVE_BUNDLE = Prepared(
+    lambda key: Bundle.objects.filter(pk=key, is_live=True).order_by().values_list("pk"),
+    key=int,
+)
+LIVE_CARD = Prepared(
+    lambda match: Scorecard.objects.live().filter(match=match).order_by(), match=int
+)
+LIVE_VERDICTS = Prepared(
+    lambda bundle: Verdict.objects.filter(bundle=bundle, is_live=True).order_by("pk"), bundle=int
+)
+LIVE_FINDINGS = Prepared(
+    lambda bundle: Finding.objects.filter(bundle=bundle, is_live=True).order_by("pk"), bundle=int
+)
+ARTIFACT_FIELDS = (
+    "path", "kind", "suite", "run", "format", "format_version", "state", "reason", "place",
+    "clock", "counts", "notes", "facts",
+)  # fmt: skip
+ARTIFACTS = Prepared(
+    lambda bundle: (
+        Artifact.objects.filter(bundle=bundle).order_by().values_list(*ARTIFACT_FIELDS, "blob_id")
+    ),
+    bundle=int,
+)
 
 
 class ChallengeFrozen(Exception):
@@ -53,16 +88,15 @@ def record_scorecard(
     Without a ``cause`` it is that the bundle was judged.
     """
     with transaction.atomic(savepoint=False):
-        matches = Match.objects.select_related("agent__team")
-        match = matches.select_for_update(of=("self",)).get(pk=bundle.match_id)
-        if not Bundle.objects.filter(pk=bundle.pk, is_live=True).exists():
+        match = MATCH.first(key=bundle.match_id)
+        if not LIVE_BUNDLE.rows(key=bundle.pk):
             # Superseded while its judges worked: its breakdown must not come back to life.
             return Scorecard.objects.filter(match=match).order_by("-number").first()
         verdicts, findings = live_rows(bundle)
         scored = score(answers_from(bundle, verdicts, findings), policy)
         body = {**scored.body, "artifacts": artifact_rows(bundle)}
         digest = card_digest(bundle, body)
-        live = match.scorecards.live().first()
+        live = LIVE_CARD.first(match=match.pk)
         if live and live.digest == digest:
             return live
         scorecard = _scorecard(bundle, match, scored, policy)
@@ -82,7 +116,7 @@ def record_scorecard(
         }
         if live:
             match.scorecards.live().update(is_live=False)
-        scorecard.save(force_insert=True)
+        save_new(scorecard)
         audit.record(by, "record_scorecard", match, _told(live), _told(scorecard), reason or cause)
         standings.refresh(match.agent_id)
         scorecard_recorded.send(Scorecard, scorecard=scorecard)
@@ -128,24 +162,20 @@ def columns_of(scored: Scored) -> dict[str, Any]:
 
 
 def artifact_rows(bundle: Bundle) -> list[dict[str, Any]]:
-    fields = (
-        "path", "kind", "suite", "run", "format", "format_version", "state", "reason", "place",
-        "clock", "counts", "notes", "facts",
-    )  # fmt: skip
+    rows = [
+        dict(zip((*ARTIFACT_FIELDS, "digest"), row, strict=True))
+        for row in ARTIFACTS.rows(bundle=bundle.pk)
+    ]
     # Sorted here: each database has an order of letters of its own.
-    rows = sorted(bundle.artifacts.values(*fields, "blob_id"), key=itemgetter("path"))
+    rows.sort(key=itemgetter("path"))
     for row in rows:
-        row["digest"] = row.pop("blob_id")
         row["quotes_hidden"] = row.pop("facts").get("quotes_hidden", True)
     return rows
 
 
 def live_rows(bundle: Bundle) -> tuple[list[Verdict], list[Finding]]:
     """Return what counts on a bundle now."""
-    return (
-        list(bundle.verdicts.filter(is_live=True)),
-        list(bundle.findings.filter(is_live=True).order_by("pk")),
-    )
+    return LIVE_VERDICTS.rows(bundle=bundle.pk), LIVE_FINDINGS.rows(bundle=bundle.pk)
 
 
 def answers_of(bundle: Bundle) -> Answers:

@@ -23,6 +23,7 @@ from bouts.bundles.reading import Reading, State, readings, refuse_dangling
 from bouts.formats.types import Clock, Kind, Outcome
 from bouts.formats.types import TestResult as Result
 from bouts.models import Artifact, Blob, Bundle, TestResult
+from bouts.prepared import Prepared
 from judging import fingerprints
 from judging.judges.base import Claim, Dossier, Source
 
@@ -30,19 +31,29 @@ from judging.judges.base import Claim, Dossier, Source
 RESULT_FIELDS = ("artifact", "test_id", "outcome", "severity", "attempts", "flaky", "crash")
 QUOTABLE = Left("message", excerpts.LONGEST + 1)
 
+ARTIFACTS = Prepared(
+    lambda bundle: Artifact.objects.filter(bundle=bundle).select_related("blob").order_by("pk"),
+    bundle=int,
+)
+RESULTS = Prepared(
+    lambda bundle: (
+        TestResult.objects.filter(artifact__bundle=bundle)
+        .order_by("artifact_id", "ordinal")
+        .values_list(*RESULT_FIELDS, QUOTABLE)
+    ),
+    bundle=int,
+)
+
 
 def dossier_of(bundle: Bundle) -> Dossier:
     """Make a dossier of stored rows. Values are read when a judge asks for them."""
-    artifacts = {
-        artifact.path: artifact
-        for artifact in bundle.artifacts.select_related("blob").order_by("pk")
-    }
+    artifacts = {artifact.path: artifact for artifact in ARTIFACTS.rows(bundle=bundle.pk)}
     manifest = MatchFile.model_validate(bundle.manifest)
     tree = bundle.challenge_version.starting_tree
 
     @cache
     def results() -> Mapping[int, Sequence[Result]]:
-        return _results(artifacts.values())
+        return _results(bundle, artifacts.values())
 
     @cache
     def values() -> Mapping[int, Sequence[Any]] | None:
@@ -84,13 +95,13 @@ def _names(manifest: MatchFile) -> tuple[str, ...]:
     return (agent.team, agent.name, agent.base_model, agent.scaffold)
 
 
-def _results(artifacts: Iterable[Artifact]) -> Mapping[int, Sequence[Result]]:
+def _results(bundle: Bundle, artifacts: Iterable[Artifact]) -> Mapping[int, Sequence[Result]]:
     """Return the results of all test runs, in order, by artifact."""
-    runs = [artifact for artifact in artifacts if artifact.kind == Kind.TESTS]
-    found: dict[int, list[Result]] = {run.pk: [] for run in runs}
-    rows = TestResult.objects.filter(artifact__in=runs).order_by("artifact_id", "ordinal")
-    for artifact, test_id, outcome, severity, attempts, flaky, crash, message in rows.values_list(
-        *RESULT_FIELDS, QUOTABLE
+    found: dict[int, list[Result]] = {
+        artifact.pk: [] for artifact in artifacts if artifact.kind == Kind.TESTS
+    }
+    for artifact, test_id, outcome, severity, attempts, flaky, crash, message in RESULTS.rows(
+        bundle=bundle.pk
     ):
         found[artifact].append(
             Result(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from bouts.models import Bundle
+from bouts.prepared import run
 from judging.judges.base import Dossier, Peer
 from judging.judges.detectors import record_of
 from judging.judges.detectors.plagiarism import marks_of
@@ -104,16 +105,15 @@ def store(bundle: Bundle, dossier: Dossier, policy: Policy) -> None:
             # What is superseded is compared with no more, and takes up no place.
             superseded = bundle.match.bundles.exclude(pk=bundle.pk).filter(is_live=False)
             FingerprintHash.objects.filter(fingerprint__in=superseded.values("pk")).delete()
-        with connection.cursor() as cursor:
-            cursor.execute(
-                _STORE,
-                {
-                    "bundle": bundle.pk,
-                    "challenge": bundle.match.challenge_id,
-                    "version": VERSION,
-                    "hashes": sorted(found),
-                },
-            )
+        run(
+            _STORE,
+            {
+                "bundle": bundle.pk,
+                "challenge": bundle.match.challenge_id,
+                "version": VERSION,
+                "hashes": sorted(found),
+            },
+        )
 
 
 def peers(bundle: Bundle) -> Sequence[Peer]:
@@ -123,24 +123,23 @@ def peers(bundle: Bundle) -> Sequence[Peer]:
     the source, whichever was uploaded first.
     """
     agent = bundle.match.agent
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _PEERS,
-            {
-                "finished": bundle.finished_at,
-                "bundle": bundle.pk,
-                "team": agent.team_id,
-                "name": agent.name,
-                "least": LEAST_SIMILAR,
-                "most": MOST_PEERS,
-                "of_a_hash": MOST_OF_A_HASH,
-                "compared": MOST_COMPARED,
-            },
-        )
-        return tuple(
-            Peer(slug, likeness, frozenset(shared), is_earlier, key)
-            for key, slug, is_earlier, shared, likeness in cursor.fetchall()
-        )
+    found = run(
+        _PEERS,
+        {
+            "finished": bundle.finished_at,
+            "bundle": bundle.pk,
+            "team": agent.team_id,
+            "name": agent.name,
+            "least": LEAST_SIMILAR,
+            "most": MOST_PEERS,
+            "of_a_hash": MOST_OF_A_HASH,
+            "compared": MOST_COMPARED,
+        },
+    )
+    return tuple(
+        Peer(slug, likeness, frozenset(shared), is_earlier, key)
+        for key, slug, is_earlier, shared, likeness in found
+    )
 
 
 def reopen_copies(found: Sequence[Peer], policy: Policy) -> None:

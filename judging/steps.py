@@ -24,8 +24,10 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from bouts import audit
+from bouts.commits import flush_later
 from bouts.copying import insert
 from bouts.models import Bundle, Challenge, Match, User
+from bouts.prepared import Prepared, columns_of, instance_of, run
 from bouts.rules import Judge
 from judging import asks, fingerprints
 from judging.actions import RULING, ChallengeFrozen, record_scorecard
@@ -75,11 +77,20 @@ class Ending(NamedTuple):
     was_tried: bool = True
 
 
+LAY_OUT = """
+INSERT INTO judging_step (bundle_id, name, seat, round, state, attempts, reason, created_at)
+SELECT %(bundle)s, name, seat, 1, 'waiting', 0, '', clock_timestamp()
+  FROM unnest(%(names)s::text[], %(seats)s::text[]) due (name, seat)
+    ON CONFLICT DO NOTHING
+"""
+
+
 def lay_out(bundle: Bundle) -> None:
     """Write down the steps of a bundle's work. Those that are there stay as they are."""
-    steps = [Step(bundle=bundle, name=name) for name in Step.Name]
-    steps += [Step(bundle=bundle, name=judge, seat=seat) for judge, seat in asks.due_of(bundle)]
-    Step.objects.bulk_create(steps, ignore_conflicts=True)
+    due = [(name.value, "") for name in Step.Name]
+    due += [(judge.value, seat) for judge, seat in asks.due_of(bundle)]
+    names, seats = zip(*due, strict=True)
+    run(LAY_OUT, {"bundle": bundle.pk, "names": list(names), "seats": list(seats)})
 
 
 def run_steps(bundle: Bundle) -> None:
@@ -97,10 +108,9 @@ def work_on(bundle_id: int) -> bool:
     taken = _take(bundle_id)
     if not taken:
         return False
-    work = Work(taken[0].bundle, has_asks=taken[0].has_asks)
+    work = Work(taken[0].bundle, has_asks=taken[0].has_asks, was_judged=taken[0].was_judged)
     for names in PHASES:
-        with transaction.atomic():
-            _do_all(_locked(step for step in taken if step.name in names), work)
+        _do_phase([step for step in taken if step.name in names], work)
     return not work.is_done() and _is_more_to_do(bundle_id)
 
 
@@ -137,55 +147,80 @@ UPDATE judging_step SET state = 'running', attempts = attempts + 1,
         WHERE ask.bundle_id = %(bundle)s AND ask.seat <> ''
           AND judging_step.name IN (ask.name, 'scorecard')
           AND (ask.state IN ('waiting', 'running') OR (ask.state = 'held' AND ask.round > 1)))
-RETURNING judging_step.*, EXISTS (
+RETURNING {columns}, EXISTS (
        SELECT FROM judging_step ask
-        WHERE ask.bundle_id = %(bundle)s AND ask.seat <> '') AS has_asks
-"""
+        WHERE ask.bundle_id = %(bundle)s AND ask.seat <> ''), EXISTS (
+       SELECT FROM judging_verdict verdict WHERE verdict.bundle_id = %(bundle)s)
+""".format(columns=", ".join(f"judging_step.{name}" for name in columns_of(Step)))
+
+BUNDLE = Prepared(
+    lambda key: (
+        Bundle.objects.filter(pk=key)
+        .order_by()
+        .select_related("match__agent__team", "challenge_version__tree_archive")
+    ),
+    key=int,
+)
 
 
 def _take(bundle_id: int) -> list[Step]:
     """Claim a bundle's free steps for as long as a lease lasts."""
     now = timezone.now()
     values = {"bundle": bundle_id, "now": now, "until": now + settings.STEP_LEASE}
-    steps = sorted(Step.objects.raw(TAKE, values), key=attrgetter("pk"))
-    if steps:
-        bundle = Bundle.objects.select_related(
-            "match__agent__team", "challenge_version__tree_archive"
-        ).get(pk=bundle_id)
-        for step in steps:
-            step.bundle = bundle
-    return steps
+    with transaction.atomic():
+        flush_later()
+        rows = run(TAKE, values)
+    steps = []
+    bundle = BUNDLE.first(key=bundle_id) if rows else None
+    for *columns, has_asks, was_judged in rows:
+        step = instance_of(Step, columns)
+        step.bundle, step.has_asks, step.was_judged = bundle, has_asks, was_judged
+        steps.append(step)
+    return sorted(steps, key=attrgetter("pk"))
+
+
+LOCK = """
+SELECT id, attempts, lease_expires_at FROM judging_step
+ WHERE id = ANY(%(keys)s) AND state = 'running'
+ ORDER BY id FOR UPDATE
+"""
 
 
 def _locked(steps: Iterable[Step]) -> list[Step]:
     """Lock steps and return those that are still ours: a lapsed lease may have new hands."""
     by_key = {step.pk: step for step in steps}
-    rows = Step.objects.select_for_update().filter(pk__in=by_key, state=Step.State.RUNNING)
     return [
         by_key[key]
-        for key, *hold in rows.order_by("pk").values_list("pk", "attempts", "lease_expires_at")
+        for key, *hold in run(LOCK, {"keys": list(by_key)})
         if hold == [by_key[key].attempts, by_key[key].lease_expires_at]
     ]
 
 
-def _do_all(steps: Sequence[Step], work: Work) -> None:
-    """Do steps that are locked, and note on each row how it went.
+def _do_phase(steps: Sequence[Step], work: Work) -> None:
+    """Do what is still ours of some steps, and note on each row how it went.
 
-    Mostly all go well: then one savepoint and one write serve for all. Where one fails, what
+    Mostly all go well: then one transaction and one write serve for all. Where one fails, what
     the others did is taken back, and each is done again by itself.
     """
     try:
-        with transaction.atomic():
-            endings = [_do(step, work) for step in steps]
-            work.write()
+        _do_all(steps, work, _do)
     except Exception:
         work.forget()
-        endings = [_do_alone(step, work) for step in steps]
+        _do_all(steps, work, _do_alone)
+
+
+@transaction.atomic
+def _do_all(steps: Sequence[Step], work: Work, do: Callable[[Step, Work], Ending]) -> None:
+    ours = _locked(steps)
+    if all(step.name in PHASES[0] for step in ours):
+        flush_later()  # a step that is lost is done again
+    endings = [do(step, work) for step in ours]
+    work.write()
     alike: dict[Ending, list[int]] = defaultdict(list)
-    for step, ending in zip(steps, endings, strict=True):
+    for step, ending in zip(ours, endings, strict=True):
         alike[ending].append(step.pk)
     for ending, keys in alike.items():
-        _note(Step.objects.filter(pk__in=keys), ending)
+        _note(keys, ending)
 
 
 def _do(step: Step, work: Work) -> Ending:
@@ -214,16 +249,21 @@ def _do_alone(step: Step, work: Work) -> Ending:
     return ending
 
 
-def _note(steps: QuerySet[Step], ending: Ending) -> None:
+NOTE = """
+UPDATE judging_step SET state = %(state)s, lease_expires_at = NULL,
+       reason = %(reason)s, finished_at = %(now)s
+ WHERE id = ANY(%(keys)s)
+"""
+
+
+def _note(keys: Sequence[int], ending: Ending) -> None:
     if not ending.was_tried:
-        steps.update(state=ending.state, attempts=F("attempts") - 1, lease_expires_at=None)
+        Step.objects.filter(pk__in=keys).update(
+            state=ending.state, attempts=F("attempts") - 1, lease_expires_at=None
+        )
         return
-    steps.update(
-        state=ending.state,
-        reason=ending.reason,
-        finished_at=timezone.now(),
-        lease_expires_at=None,
-    )
+    values = {"state": ending.state.value, "reason": ending.reason, "now": timezone.now()}
+    run(NOTE, {**values, "keys": list(keys)})
 
 
 def stranded_bundles() -> list[int]:
@@ -325,10 +365,18 @@ def _start_again(steps: QuerySet[Step]) -> None:
 class Work:
     """A bundle and what its judges read, loaded once for all the steps that are done together."""
 
-    def __init__(self, bundle: Bundle, policy: Policy = CURRENT, *, has_asks: bool = False) -> None:
+    def __init__(
+        self,
+        bundle: Bundle,
+        policy: Policy = CURRENT,
+        *,
+        has_asks: bool = False,
+        was_judged: bool = True,
+    ) -> None:
         self.bundle = bundle
         self.policy = policy
         self.has_asks = has_asks
+        self._was_judged = was_judged  # then there may be verdicts that others take the place of
         self.outcomes: dict[str, Step.State] = {}
         self._verdicts: list[Verdict] = []  # that are to be written
 
@@ -358,10 +406,6 @@ class Work:
             bundle__in=self.earlier, judge=Judge.STRATEGY, seat=RULING, evidence_digest=digest
         )
         return rulings.filter(is_live=True).order_by("created_at").last()
-
-    @cached_property
-    def _was_judged(self) -> bool:
-        return self.bundle.verdicts.exists()
 
     @cached_property
     def asked(self) -> Mapping[Judge, tuple[SeatAnswer, ...]]:

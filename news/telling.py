@@ -19,6 +19,7 @@ from django.utils import timezone
 from adjudication.models import Case, ReviewRequest, Ruling
 from bouts.disclosure import Audience, Gate
 from bouts.models import Match, Membership, User
+from bouts.prepared import Prepared
 from bouts.rules import Disclosure
 from judging.disclosed import disclosed
 from judging.models import Scorecard
@@ -29,6 +30,12 @@ OTHERS = Gate(Audience.OTHERS, Disclosure.CLOSED)
 RULED = "ruling"  # how the cause of a revision begins that a ruling made
 FLAGS = frozenset({"flagged", "held"})
 LONGEST_REASON = 500
+
+ENDPOINTS = Prepared(lambda: Endpoint.objects.on().order_by("pk"))
+MEMBERS = Prepared(
+    lambda team: Membership.objects.filter(team=team, user__is_active=True).values_list("user"),
+    team=int,
+)
 
 
 @dataclass(frozen=True)
@@ -82,7 +89,7 @@ def tell(scorecard: Scorecard) -> None:
 
 
 def _tell_endpoints(news: News) -> None:
-    endpoints = list(Endpoint.objects.on().filter(events__overlap=news.events))
+    endpoints = ENDPOINTS.rows()
     at = timezone.now()
     for name in news.events:
         listening = [endpoint for endpoint in endpoints if name in endpoint.events]
@@ -233,7 +240,7 @@ def tell_operators(endpoint: Endpoint, text: str, at: datetime) -> None:
 
 
 def _notify_team(match: Match, rows: Iterable[tuple[str, str]], at: datetime) -> None:
-    members = Membership.objects.filter(team=match.agent.team_id, user__is_active=True)
+    members = MEMBERS.rows(team=match.agent.team_id)
     Notice.objects.bulk_create(
         Notice(
             user_id=user,
@@ -243,6 +250,6 @@ def _notify_team(match: Match, rows: Iterable[tuple[str, str]], at: datetime) ->
             text=text,
             created_at=at,
         )
-        for user in members.values_list("user", flat=True)
+        for (user,) in members
         for kind, text in rows
     )

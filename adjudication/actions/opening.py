@@ -16,6 +16,7 @@ from adjudication.actions.claims import end_claims
 from adjudication.models import AskAgain, Case, Claim
 from adjudication.outcomes import WITH_A_SECOND
 from bouts import audit
+from bouts.prepared import Prepared
 from bouts.rules import Judge, Stakes
 from judging.models import Finding, Scorecard, Verdict
 from judging.scoring.panel import Branch
@@ -31,6 +32,24 @@ OPENED_BY_RULE = frozenset(
         Case.Reason.INTEGRITY_QUARANTINE,
         Case.Reason.INTEGRITY_REVIEW,
     }
+)
+
+STANDING = Prepared(
+    lambda match: (
+        Case.objects.filter(match=match)
+        .exclude(state=Case.State.VOID)
+        .select_for_update()
+        .order_by("pk")
+    ),
+    match=int,
+)
+PANEL_DIGEST = Prepared(
+    lambda bundle: (
+        Verdict.objects.filter(bundle=bundle, judge=Judge.STRATEGY.value, seat="", is_live=True)
+        .order_by()
+        .values_list("evidence_digest")
+    ),
+    bundle=int,
 )
 
 NEW_EVIDENCE = "A new upload changed the evidence; the rule applies afresh."
@@ -74,8 +93,7 @@ def follow_scorecard(scorecard: Scorecard) -> None:
     """
     at = timezone.now()
     asked = [Asked.of(entry) for entry in scorecard.breakdown["cases"]]
-    cases = Case.objects.filter(match=scorecard.match_id).exclude(state=Case.State.VOID)
-    cases = list(cases.select_for_update().order_by("pk"))
+    cases = STANDING.rows(match=scorecard.match_id)
     standing = _standing_questions(scorecard) if cases else frozenset()
     for case in cases:
         _follow(case, scorecard, asked, standing, at)
@@ -95,12 +113,10 @@ def _draw(scorecard: Scorecard, at: datetime) -> None:
     # Without a counted score there is no total, or the challenge leaves Strategy out.
     if strategy.get("branch") != Branch.CONSENSUS or scorecard.strategy is None:
         return
-    panel = Verdict.objects.filter(
-        bundle=scorecard.bundle_id, judge=Judge.STRATEGY.value, seat="", is_live=True
-    )
-    digest = panel.values_list("evidence_digest", flat=True).first()
-    if digest is None or not is_drawn(digest, settings.RANDOM_AUDIT_PERCENT):
+    panel = PANEL_DIGEST.first(bundle=scorecard.bundle_id)
+    if panel is None or not is_drawn(panel[0], settings.RANDOM_AUDIT_PERCENT):
         return
+    [digest] = panel
     question = Question("", digest)
     put = Case.objects.filter(
         match=scorecard.match_id, finding_key="", evidence_digest=question.evidence_digest

@@ -30,6 +30,7 @@ from bouts.bundles.loading import LoadedBundle, LoadedChallenge, load_upload
 from bouts.bundles.reading import readings, refuse_dangling
 from bouts.formats.sniff import READERS
 from bouts.models import Bundle, Challenge, ChallengeVersion, Team, Upload, User
+from bouts.prepared import Prepared
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +55,7 @@ def known() -> Known:
     formats: dict[str, list[str]] = {}
     for reader in READERS:
         formats.setdefault(reader.kind, []).append(reader.format)
-    return Known(_Slugs(Challenge.objects.all()), _Slugs(Team.objects.all()), formats)
+    return Known(CHALLENGES, TEAMS, formats)
 
 
 class _Slugs(Collection[str]):
@@ -62,16 +63,22 @@ class _Slugs(Collection[str]):
 
     def __init__(self, rows: QuerySet[Any]) -> None:
         self._rows = rows
+        self._named = Prepared(
+            lambda slug: rows.filter(slug=slug).order_by().values_list("pk"), slug=str
+        )
 
     def __contains__(self, slug: object) -> bool:
         # A stranger's manifest may hold what PostgreSQL has no text for, such as NUL.
-        return str(slug).isprintable() and self._rows.filter(slug=slug).exists()
+        return str(slug).isprintable() and self._named.first(slug=slug) is not None
 
     def __iter__(self) -> Iterator[str]:
         return self._rows.values_list("slug", flat=True).iterator()
 
     def __len__(self) -> int:
         return self._rows.count()
+
+
+CHALLENGES, TEAMS = _Slugs(Challenge.objects.all()), _Slugs(Team.objects.all())
 
 
 def upload(

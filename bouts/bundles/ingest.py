@@ -38,6 +38,7 @@ from bouts.models import (
     TestResult,
     User,
 )
+from bouts.prepared import Prepared, run, save_new
 from bouts.signals import bundle_stored, challenge_changed
 
 RESULT_FIELDS = (
@@ -45,6 +46,40 @@ RESULT_FIELDS = (
     "duration_s", "message", "log", "attempts", "flaky", "crash",
 )  # fmt: skip
 CHUNK_FIELDS = ("artifact", "first", "last", "count", "payload")
+
+LIVE_VERSION = Prepared(
+    lambda slug: ChallengeVersion.objects.filter(challenge__slug=slug, is_live=True).select_related(
+        "challenge"
+    ),
+    slug=str,
+)
+AGENT = Prepared(
+    lambda team, name, version: Agent.objects.filter(
+        team__slug=team, name=name, version=version
+    ).select_related("team"),
+    team=str,
+    name=str,
+    version=str,
+)
+KNOWN_MATCH = Prepared(
+    lambda slug: (
+        Match.objects.filter(slug=slug)
+        .select_related("challenge", "agent__team")
+        .select_for_update(of=("self",))
+    ),
+    slug=str,
+)
+EARLIER = Prepared(
+    lambda match: (
+        Bundle.objects.filter(match=match).order_by().defer("manifest").select_related("match")
+    ),
+    match=int,
+)
+STORE_BLOBS = """
+INSERT INTO bouts_blob (digest, size, stored_at)
+SELECT digest, size, now() FROM unnest(%(digests)s::text[], %(sizes)s::bigint[]) new (digest, size)
+    ON CONFLICT DO NOTHING
+"""
 
 
 class Stored(NamedTuple):
@@ -126,7 +161,7 @@ def store_bundle(
         is_overtaken = match.last_sent_at is not None and sent_at < match.last_sent_at
         if not is_overtaken and match.last_sent_at != sent_at:
             Match.objects.filter(pk=match.pk).update(last_sent_at=sent_at)
-        earlier = list(match.bundles.defer("manifest"))
+        earlier = EARLIER.rows(match=match.pk)
         live = next((bundle for bundle in earlier if bundle.is_live), None)
         if live and live.digest == loaded.digest:
             return Stored(live, is_new=False)
@@ -152,7 +187,7 @@ def store_bundle(
             ingest = _Ingest(loaded, version, results, packed)
             ingest.read()
             bundle.hidden_words = list(ingest.hidden.words)
-            bundle.save()
+            save_new(bundle)
             ingest.write(bundle)
         bundle_stored.send(Bundle, bundle=bundle)
     return Stored(bundle, is_new=True)
@@ -163,11 +198,7 @@ def _match(
 ) -> tuple[Match, ChallengeVersion]:
     """Find or make the match and lock it; every fault of identity is told at once."""
     manifest = loaded.manifest
-    version = (
-        ChallengeVersion.objects.select_related("challenge")
-        .filter(challenge__slug=manifest.challenge, is_live=True)
-        .first()
-    )
+    version = LIVE_VERSION.first(slug=manifest.challenge)
     agent = _agent(manifest.agent)
     if version is None or agent is None:
         # The caller has held the manifest against what is known; this is a race lost.
@@ -181,21 +212,17 @@ def _match(
         is_sample=is_sample,
         last_sent_at=sent_at,
     )
-    Match.objects.bulk_create([new], ignore_conflicts=True)  # mostly there is none yet
-    match = (
-        Match.objects.select_for_update(of=("self",))
-        .select_related("challenge", "agent__team")
-        .get(slug=manifest.match)
-    )
+    # One that is new nobody else knows of: it needs no lock.
+    is_new = save_new(new, unless_there=True)
+    match = new if is_new else KNOWN_MATCH.first(slug=manifest.match)
     _refuse_other_identity(match, version, agent, manifest)
     return match, version
 
 
 def _agent(entry: AgentEntry) -> Agent | None:
     """Find or make an agent; None where there is no such team."""
-    agents = Agent.objects.select_related("team")
     key = {"name": entry.name, "version": entry.version}
-    if agent := agents.filter(team__slug=entry.team, **key).first():
+    if agent := AGENT.first(team=entry.team, **key):
         return agent
     team = Team.objects.filter(slug=entry.team).first()
     if team is None:
@@ -274,18 +301,10 @@ class _Ingest:
         for _, reading in self.readings:
             member = members[reading.entry.path]
             blobs.save(member.file, member.sha256)
-        Blob.objects.bulk_create(
-            [
-                Blob(digest=digest, size=size)
-                for digest, size in sorted(
-                    {
-                        (members[reading.entry.path].sha256, members[reading.entry.path].size)
-                        for _, reading in self.readings
-                    }
-                )
-            ],
-            ignore_conflicts=True,
-        )
+        sizes = {member.sha256: member.size for member in members.values()}
+        # In order, so that two uploads with the same files wait for each other in one direction.
+        digests = sorted(sizes)
+        run(STORE_BLOBS, {"digests": digests, "sizes": [sizes[one] for one in digests]})
         insert([self._artifact(bundle, key, reading) for key, reading in self.readings])
         self.results.write()
         self.packed.write()

@@ -200,10 +200,10 @@ def test_a_match_takes_so_many_queries_however_much_is_in_it(
         logs = {f"{number}.log": ("log", "done\n") for number in range(10 * runs)}
         folder = tmp_path / match
         matches.write_bundle(folder, match=match, static=static, hidden=hidden, files=logs)
-        with django_assert_max_num_queries(16):
+        with django_assert_max_num_queries(15):
             bundle = uploads.upload(folder, name=match, by=None).bundle
         assert bundle is not None
-        with django_assert_max_num_queries(50):
+        with django_assert_max_num_queries(35):
             steps.run_steps(bundle)
         assert states(bundle) == {Step.State.DONE}
 
