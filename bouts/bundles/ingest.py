@@ -21,8 +21,15 @@ from bouts.bundles.errors import Fault, Refused
 from bouts.bundles.hidden import HiddenTests, is_hidden
 from bouts.bundles.loading import MATCH, LoadedBundle, LoadedChallenge
 from bouts.bundles.manifest import AgentEntry, ArtifactEntry, MatchFile
-from bouts.bundles.reading import Reading, State, readings, refuse_dangling
+from bouts.bundles.reading import (
+    READABLE,
+    Reading,
+    State,
+    readings,
+    refuse_dangling,
+)
 from bouts.copying import Spool, insert, next_keys
+from bouts.formats.sniff import reader_of
 from bouts.formats.types import Kind, Outcome
 from bouts.formats.types import TestResult as Result
 from bouts.models import (
@@ -150,8 +157,9 @@ def store_bundle(
 ) -> Stored:
     """Store a match bundle whole, or raise `Refused` and store nothing.
 
-    The same content as the live bundle's changes nothing. Other content under the same
-    match id becomes the live bundle; the one before stays, superseded. Of uploads that
+    The same content as the live bundle's changes nothing, unless readers have changed since:
+    then it is read anew. Other content under the same match id becomes the live bundle; the one
+    before stays, superseded. Of uploads that
     overlap the one sent last is live in the end, whichever worker is done first; ``sent_at``
     is now unless told otherwise.
     """
@@ -163,7 +171,7 @@ def store_bundle(
             Match.objects.filter(pk=match.pk).update(last_sent_at=sent_at)
         earlier = EARLIER.rows(match=match.pk)
         live = next((bundle for bundle in earlier if bundle.is_live), None)
-        if live and live.digest == loaded.digest:
+        if live and live.digest == loaded.digest and _reads_alike(live, loaded):
             return Stored(live, is_new=False)
         if live and not is_overtaken:
             match.bundles.filter(is_live=True).update(is_live=False)
@@ -191,6 +199,20 @@ def store_bundle(
             ingest.write(bundle)
         bundle_stored.send(Bundle, bundle=bundle)
     return Stored(bundle, is_new=True)
+
+
+def _reads_alike(stored: Bundle, loaded: LoadedBundle) -> bool:
+    """Whether all that is stored was read by the readers that would read it today."""
+    fields = stored.artifacts.values_list("path", "format", "reader_version")
+    known = {path: (format, version) for path, format, version in fields}
+    for entry in loaded.manifest.entries:
+        kind = Kind(entry.kind)
+        if kind not in READABLE:
+            continue
+        reader = reader_of(loaded.members[entry.path].file, kind, entry.format)
+        if known.get(entry.path) != ((reader.format, reader.version) if reader else ("", None)):
+            return False
+    return True
 
 
 def _match(

@@ -20,7 +20,7 @@ from bouts.bundles.manifest import ArtifactEntry
 from bouts.bundles.places import PlaceCheck
 from bouts.bundles.runs import NEW_RUN, Runs, Start
 from bouts.evidence import Anchor
-from bouts.formats.sniff import HEAD_BYTES, READERS, find_reader
+from bouts.formats.sniff import READERS, reader_of
 from bouts.formats.types import Kind, Reader, Report, Unreadable
 
 # Structured input to the judges: parsed with the manifest, refused with it.
@@ -126,11 +126,10 @@ def _read(
 ) -> None:
     report = reading.report
     try:
+        reading.reader = reader_of(file, kind, reading.entry.format)
+        if reading.reader is None:
+            raise Unreadable(f"no reader of {kind} recognises the content")
         with file.open("rb") as source:
-            reading.reader = find_reader(kind, source.read(HEAD_BYTES), reading.entry.format)
-            if reading.reader is None:
-                raise Unreadable(f"no reader of {kind} recognises the content")
-            source.seek(0)
             values = reading.reader.read(source, report)
             for value in start.placed(values, report) if start.path else values:
                 check.see(value)

@@ -15,8 +15,8 @@ from datetime import datetime
 
 from bouts.bundles.loading import LoadedBundle
 from bouts.bundles.manifest import ArtifactEntry
-from bouts.formats.atif import continued_in
-from bouts.formats.sniff import HEAD_BYTES, find_reader
+from bouts.formats.atif import AtifReader, continued_in
+from bouts.formats.sniff import reader_of
 from bouts.formats.types import Clock, Event, Kind, Report
 
 
@@ -131,9 +131,8 @@ class Runs:
         entry = self._entries[path]
         if entry.kind is not Kind.TELEMETRY:
             return False
-        with self._members[path].file.open("rb") as source:
-            reader = find_reader(Kind.TELEMETRY, source.read(HEAD_BYTES), entry.format)
-        return reader is not None and reader.format == "atif"
+        reader = reader_of(self._members[path].file, Kind.TELEMETRY, entry.format)
+        return reader is not None and reader.format == AtifReader.format
 
 
 def resolved(path: str, named: str) -> str:

@@ -71,6 +71,7 @@ import orjson
 from bouts.formats.documents import Document, top_keys
 from bouts.formats.guard import guarded
 from bouts.formats.remarks import Remarks
+from bouts.formats.telemetry import SHARED_VERSION
 from bouts.formats.telemetry.clock import Timekeeper
 from bouts.formats.telemetry.parts import arguments_of, is_number, mapping, text_of, token_count
 from bouts.formats.telemetry.recorder import Call, Moment, Recorder
@@ -125,7 +126,7 @@ _PART_TYPES = ("text", "image", "audio")
 class AtifReader:
     kind: ClassVar[Kind] = Kind.TELEMETRY
     format: ClassVar[str] = "atif"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 2 + SHARED_VERSION
 
     def recognises(self, head: bytes) -> bool:
         keys = top_keys(head)
@@ -341,7 +342,7 @@ class _Reading:
         known = _FIELDS[what]
         if fields.keys() <= known:
             return
-        for name in fields.keys() - known:
+        for name in sorted(fields.keys() - known):
             self._fault(f"{what} has a field {single_line(name)[:60]!r}", pointer)
 
     def _tokens(self, metrics: Any, pointer: str) -> tuple[int | None, int | None]:

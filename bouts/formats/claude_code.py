@@ -18,6 +18,7 @@ from bouts.formats.documents import Document, top_keys
 from bouts.formats.guard import guarded
 from bouts.formats.jsonl import JsonLines, head_records
 from bouts.formats.remarks import Remarks
+from bouts.formats.telemetry import SHARED_VERSION
 from bouts.formats.telemetry.claude import Line, Talk, Usage
 from bouts.formats.telemetry.clock import Timekeeper
 from bouts.formats.telemetry.parts import mapping, word
@@ -39,7 +40,7 @@ class _Record(NamedTuple):
 class ClaudeCodeReader:
     kind: ClassVar[Kind] = Kind.TELEMETRY
     format: ClassVar[str] = "claude-code"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 1 + SHARED_VERSION
 
     def recognises(self, head: bytes) -> bool:
         keys = top_keys(head)

@@ -17,6 +17,7 @@ from bouts.formats.documents import top_keys
 from bouts.formats.guard import guarded
 from bouts.formats.jsonl import JsonLines, Record, head_records
 from bouts.formats.remarks import Remarks
+from bouts.formats.telemetry import SHARED_VERSION
 from bouts.formats.telemetry.claude import Line, Talk, Usage, tokens_of
 from bouts.formats.telemetry.parts import mapping, word
 from bouts.formats.telemetry.recorder import Call, Moment, Recorder
@@ -31,7 +32,7 @@ _TYPES = frozenset({"assistant", "user", "system", "result", "stream_event"})
 class ClaudeStreamReader:
     kind: ClassVar[Kind] = Kind.TELEMETRY
     format: ClassVar[str] = "claude-stream"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2 + SHARED_VERSION
 
     def recognises(self, head: bytes) -> bool:
         return any(

@@ -17,6 +17,7 @@ from bouts.formats.documents import top_keys
 from bouts.formats.guard import guarded
 from bouts.formats.jsonl import JsonLines, Record, head_records
 from bouts.formats.remarks import Remarks
+from bouts.formats.telemetry import SHARED_VERSION
 from bouts.formats.telemetry.codex import TotalTokens, answer_of, file_edits
 from bouts.formats.telemetry.parts import arguments_of, joined, mapping, word
 from bouts.formats.telemetry.recorder import Call, Moment, Recorder
@@ -45,7 +46,7 @@ _CALLS = {
 class CodexExecReader:
     kind: ClassVar[Kind] = Kind.TELEMETRY
     format: ClassVar[str] = "codex-exec"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2 + SHARED_VERSION
 
     def recognises(self, head: bytes) -> bool:
         return any(

@@ -25,6 +25,7 @@ from bouts.formats.documents import top_keys
 from bouts.formats.guard import guarded
 from bouts.formats.jsonl import JsonLines, Record, head_records
 from bouts.formats.remarks import Remarks
+from bouts.formats.telemetry import SHARED_VERSION
 from bouts.formats.telemetry.clock import Timekeeper
 from bouts.formats.telemetry.codex import (
     TotalTokens,
@@ -91,7 +92,7 @@ _SURROUNDINGS = re.compile(
 class CodexRolloutReader:
     kind: ClassVar[Kind] = Kind.TELEMETRY
     format: ClassVar[str] = "codex-rollout"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2 + SHARED_VERSION
 
     def recognises(self, head: bytes) -> bool:
         return any(

@@ -28,6 +28,7 @@ import orjson
 from bouts.formats.documents import top_keys
 from bouts.formats.guard import guarded
 from bouts.formats.remarks import Remarks
+from bouts.formats.telemetry import SHARED_VERSION
 from bouts.formats.telemetry.clock import Timekeeper
 from bouts.formats.telemetry.contents import told_edits
 from bouts.formats.telemetry.parts import joined, mapping, text_of, token_count
@@ -46,7 +47,7 @@ _FAILED = ("error", "cancelled")
 class GeminiCliReader:
     kind: ClassVar[Kind] = Kind.TELEMETRY
     format: ClassVar[str] = "gemini-cli"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 1 + SHARED_VERSION
 
     def recognises(self, head: bytes) -> bool:
         keys = top_keys(head)

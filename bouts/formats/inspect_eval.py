@@ -14,6 +14,7 @@ from typing import BinaryIO, ClassVar
 from bouts.formats.documents import Document, step_of
 from bouts.formats.guard import guarded
 from bouts.formats.inspect_json import HEADER, write_header
+from bouts.formats.telemetry import SHARED_VERSION
 from bouts.formats.telemetry.inspect_samples import Samples
 from bouts.formats.telemetry.spool import Spool
 from bouts.formats.types import Event, Kind, Report, Unreadable
@@ -27,7 +28,7 @@ _NAME_AT = 30  # bytes of a local header before the name
 class InspectEvalReader:
     kind: ClassVar[Kind] = Kind.TELEMETRY
     format: ClassVar[str] = "inspect-eval"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 1 + SHARED_VERSION
 
     def recognises(self, head: bytes) -> bool:
         return head.startswith(MAGIC) and head.startswith(_OF_A_LOG, _NAME_AT)

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, ClassVar
 
 from bouts.formats.documents import Document, top_keys
 from bouts.formats.guard import guarded
+from bouts.formats.telemetry import SHARED_VERSION
 from bouts.formats.telemetry.inspect_samples import Samples
 from bouts.formats.telemetry.spool import Spool
 from bouts.formats.text import single_line
@@ -23,7 +24,7 @@ _KNOWN_VERSION = 2
 class InspectJsonReader:
     kind: ClassVar[Kind] = Kind.TELEMETRY
     format: ClassVar[str] = "inspect-json"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 1 + SHARED_VERSION
 
     def recognises(self, head: bytes) -> bool:
         keys = top_keys(head)

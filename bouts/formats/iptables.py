@@ -56,7 +56,7 @@ _FLAGS = frozenset({"SYN", "ACK", "FIN", "RST", "PSH", "URG", "ECE", "CWR"})
 class IptablesReader:
     kind: ClassVar[Kind] = Kind.SANDBOX
     format: ClassVar[str] = "iptables"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     def recognises(self, head: bytes) -> bool:
         lines = [line for line in head.split(b"\n")[:50] if line.strip()]

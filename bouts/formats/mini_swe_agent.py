@@ -33,6 +33,7 @@ from typing import Any, BinaryIO, ClassVar
 from bouts.formats.documents import Document, first_item_keys, top_keys
 from bouts.formats.guard import guarded
 from bouts.formats.remarks import Remarks
+from bouts.formats.telemetry import SHARED_VERSION
 from bouts.formats.telemetry.clock import Timekeeper, from_epoch
 from bouts.formats.telemetry.parts import is_number, joined, mapping, text_of, token_count
 from bouts.formats.telemetry.recorder import Call, Moment, Recorder
@@ -59,7 +60,7 @@ _MARKS = (
 class MiniSweAgentReader:
     kind: ClassVar[Kind] = Kind.TELEMETRY
     format: ClassVar[str] = "mini-swe-agent"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2 + SHARED_VERSION
 
     def recognises(self, head: bytes) -> bool:
         keys = top_keys(head)

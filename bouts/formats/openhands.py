@@ -28,6 +28,7 @@ from typing import Any, BinaryIO, ClassVar
 from bouts.formats.documents import Document, first_item_keys, top_keys
 from bouts.formats.guard import guarded
 from bouts.formats.remarks import Remarks
+from bouts.formats.telemetry import SHARED_VERSION
 from bouts.formats.telemetry.clock import Timekeeper
 from bouts.formats.telemetry.contents import told_edits
 from bouts.formats.telemetry.parts import joined, mapping, text_of, token_count
@@ -61,7 +62,7 @@ _FAILURES = {"error", "user_rejected"}
 class OpenHandsReader:
     kind: ClassVar[Kind] = Kind.TELEMETRY
     format: ClassVar[str] = "openhands"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 1 + SHARED_VERSION
 
     def recognises(self, head: bytes) -> bool:
         keys = first_item_keys(head)

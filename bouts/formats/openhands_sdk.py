@@ -27,6 +27,7 @@ from typing import Any, BinaryIO, ClassVar
 from bouts.formats.documents import first_item_keys, top_keys
 from bouts.formats.guard import guarded
 from bouts.formats.remarks import Remarks
+from bouts.formats.telemetry import SHARED_VERSION
 from bouts.formats.telemetry.clock import Timekeeper
 from bouts.formats.telemetry.contents import told_edits
 from bouts.formats.telemetry.parts import arguments_of, joined, mapping, text_of
@@ -57,7 +58,7 @@ _ACP_TOOLS = {"execute": "bash", "fetch": "web_fetch", "delete": "delete_file", 
 class OpenHandsSdkReader:
     kind: ClassVar[Kind] = Kind.TELEMETRY
     format: ClassVar[str] = "openhands-sdk"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 1 + SHARED_VERSION
 
     def recognises(self, head: bytes) -> bool:
         keys = first_item_keys(head) or top_keys(head)

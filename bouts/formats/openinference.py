@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, ClassVar
 
 from bouts.formats.guard import guarded
+from bouts.formats.telemetry import SHARED_VERSION
 from bouts.formats.telemetry.span_events import read_trace
 from bouts.formats.telemetry.spans import is_flat, is_otlp
 from bouts.formats.types import Event, Kind, Report
@@ -21,7 +22,7 @@ _MARKS = (b"openinference.span.kind", b'"openinference"', b'"span_kind"')
 class OpenInferenceReader:
     kind: ClassVar[Kind] = Kind.TELEMETRY
     format: ClassVar[str] = "openinference"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2 + SHARED_VERSION
 
     def recognises(self, head: bytes) -> bool:
         return is_openinference(head) and (is_otlp(head) or is_flat(head))

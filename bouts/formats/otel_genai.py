@@ -13,6 +13,7 @@ from typing import BinaryIO, ClassVar
 
 from bouts.formats.guard import guarded
 from bouts.formats.openinference import is_openinference
+from bouts.formats.telemetry import SHARED_VERSION
 from bouts.formats.telemetry.span_events import read_trace
 from bouts.formats.telemetry.spans import is_flat, is_otlp
 from bouts.formats.types import Event, Kind, Report
@@ -21,7 +22,7 @@ from bouts.formats.types import Event, Kind, Report
 class OtelGenAiReader:
     kind: ClassVar[Kind] = Kind.TELEMETRY
     format: ClassVar[str] = "otel-genai"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2 + SHARED_VERSION
 
     def recognises(self, head: bytes) -> bool:
         return (is_otlp(head) or is_flat(head)) and not is_openinference(head)

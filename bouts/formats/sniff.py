@@ -5,6 +5,8 @@ To add a format, write its reader in a file of its own and add one line to `READ
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from bouts.formats.atif import AtifReader
 from bouts.formats.auditd import AuditdReader
 from bouts.formats.bandit import BanditReader
@@ -109,6 +111,10 @@ READERS: tuple[Reader, ...] = (
 )
 
 
+# What a stored reading is held against: an older version may say something else today.
+VERSIONS = {reader.format: reader.version for reader in READERS}
+
+
 def find_reader(kind: Kind, head: bytes, format: str | None = None) -> Reader | None:
     """Return the reader for an artifact, or None where no reader of its kind knows it.
 
@@ -119,3 +125,9 @@ def find_reader(kind: Kind, head: bytes, format: str | None = None) -> Reader | 
     if format is not None:
         return next((reader for reader in of_kind if reader.format == format), None)
     return next((reader for reader in of_kind if reader.recognises(head)), None)
+
+
+def reader_of(file: Path, kind: Kind, format: str | None = None) -> Reader | None:
+    """Return what `find_reader` finds for a file."""
+    with file.open("rb") as source:
+        return find_reader(kind, source.read(HEAD_BYTES), format)

@@ -29,6 +29,7 @@ import orjson
 from bouts.formats.documents import Document, top_keys
 from bouts.formats.guard import guarded
 from bouts.formats.remarks import Remarks
+from bouts.formats.telemetry import SHARED_VERSION
 from bouts.formats.telemetry.contents import Edit, Replace, Swap, Write
 from bouts.formats.telemetry.parts import is_number, joined, text_of
 from bouts.formats.telemetry.recorder import Call, Moment, Recorder
@@ -56,7 +57,7 @@ _NOT_EDITED = re.compile(
 class SweAgentReader:
     kind: ClassVar[Kind] = Kind.TELEMETRY
     format: ClassVar[str] = "swe-agent"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 1 + SHARED_VERSION
 
     def recognises(self, head: bytes) -> bool:
         keys = top_keys(head)

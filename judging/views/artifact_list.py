@@ -9,6 +9,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
+from bouts.formats.sniff import VERSIONS
 from bouts.models import Artifact
 from judging.showing.addresses import Addresses
 from judging.showing.inert import on_one_line
@@ -38,6 +39,7 @@ def _row(row: Mapping[str, Any], stored: Mapping[str, Any], addresses: Addresses
     return {
         **row,
         **stored,
+        "newest_reader": VERSIONS.get(row["format"]),
         "name": on_one_line(row["path"]),
         "address": addresses.artifact(digest) if digest else None,
         "raw_address": addresses.raw(digest) if row["raw"] else None,

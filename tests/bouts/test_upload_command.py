@@ -11,6 +11,7 @@ from django.core.management import CommandError, call_command
 
 from bouts.actions import uploads
 from bouts.bundles.errors import Refused
+from bouts.formats.diff import DiffReader
 from bouts.models import Artifact, Blob, Bundle, ChallengeVersion, Match, User
 from tests import matches
 from tests.factories import make_team
@@ -46,6 +47,20 @@ def test_archives_and_folders_are_stored_many_at_once(
     assert out == f"{folder}: stored, m-1, bundle 1\n{archive}: stored, m-2, bundle 1\n"
     assert err == ""
     assert {bundle.uploaded_by for bundle in Bundle.objects.all()} == {operator}
+
+
+def test_the_same_is_read_anew_by_a_reader_that_has_changed(
+    known: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_bundle(tmp_path / "bundle")
+    upload(folder)
+    before = Artifact.objects.get(kind="diff")
+    monkeypatch.setattr(DiffReader, "version", DiffReader.version + 1)
+    assert upload(folder)[0] == f"{folder}: stored, m-1, bundle 2\n"
+    assert upload(folder)[0] == f"{folder}: unchanged, m-1, bundle 2\n"
+    after = Artifact.objects.get(kind="diff", bundle__is_live=True)
+    assert after.reader_version == before.reader_version + 1
+    assert after.blob_id == before.blob_id
 
 
 def test_the_same_again_is_unchanged(known: None, tmp_path: Path) -> None:

@@ -232,6 +232,9 @@ def test_files_are_listed_with_how_each_was_read(bundle: Bundle, as_team: Client
     row = row_of(html, "telemetry.json")
     assert (row[1], row[4], row[6]) == ("telemetry", "Read", "zoned")
     assert row[5] == f"atif 1.8 reader {AtifReader.version}"
+    bundle.artifacts.filter(format="atif").update(reader_version=1)
+    row = row_of(tab(as_team, "files"), "telemetry.json")
+    assert f"reader 1, now {AtifReader.version}: upload it again" in row[5]
     assert row[7].startswith("events ")
     assert row_of(html, "static-1.xml")[3] == "Save static-1.xml"
 
