@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import statistics
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,8 +13,9 @@ from django.db import connection
 from bench import bundles, server
 from bench.report import Row
 from bouts.actions import uploads
-from bouts.models import Agent, ChallengeVersion, User
+from bouts.models import Agent, ChallengeVersion, Match, User
 from judging import narrow, standings, steps
+from judging.models import Subtotal
 
 AGENTS, CHALLENGES, FAMILIES = 100, 10, 2
 FEW, MANY = 1, 1_000  # matches of each agent on each challenge: 1,000 and 1,000,000 in all
@@ -42,9 +44,9 @@ def measure(folder: Path) -> Iterator[Row]:
     with server.running() as address:
         headers = server.signed_in("bench-ops")
         _fill(FEW)
-        few = _milliseconds(address, headers)
+        few, _, score_of_few = _milliseconds(address, headers), *_scored()
         _fill(MANY)
-        many = _milliseconds(address, headers)
+        many, first_sums, score_of_many = _milliseconds(address, headers), *_scored()
         table = 1000 / server.rate(*address, "/bench/table/", headers, requests=REQUESTS)
         first, whole, rows = _exported(address, headers)
     total = AGENTS * CHALLENGES * MANY
@@ -55,6 +57,11 @@ def measure(folder: Path) -> Iterator[Row]:
         )  # fmt: skip
 
     yield Row("leaderboard, ms", many["leaderboard"], table, "a bare 60-row table")
+    yield Row(
+        "board rows of one more score, ms", score_of_many, score_of_few,
+        f"of {CHALLENGES * MANY:,} of an agent; of {CHALLENGES * FEW}", at_most=3,
+    )  # fmt: skip
+    yield Row(f"sums of {CHALLENGES * MANY:,} scores made anew, s", first_sums, None, "once")
     yield Row(f"first bytes of {rows:,} matches as CSV, s", first, None, "", at_most=2)
     yield Row("matches as CSV, rows/s", rows / whole, None, "", at_least=2_000)
 
@@ -73,6 +80,23 @@ def _exported(address: tuple[str, int], headers: dict[str, str]) -> tuple[float,
         lines += block.count(b"\n")
     client.close()
     return first, time.perf_counter() - started, lines - 1
+
+
+def _scored() -> tuple[float, float]:
+    """Write the board rows behind some matches as scoring them does.
+
+    Return the seconds of an agent's first one, whose sums are made, and the milliseconds of a
+    later one.
+    """
+    Subtotal.objects.all().delete()
+    firsts, others = [], []
+    for number in range(1, 4):
+        matches = Match.objects.filter(agent__name=f"bench-{number}").order_by("pk")
+        for at, match in enumerate(matches[: 5 * CHALLENGES * FEW]):
+            started = time.perf_counter()
+            standings.refresh(match)
+            (others if at else firsts).append(time.perf_counter() - started)
+    return statistics.median(firsts), 1000 * statistics.median(others)
 
 
 def _milliseconds(address: tuple[str, int], headers: dict[str, str]) -> dict[str, float]:

@@ -118,7 +118,7 @@ def record_scorecard(
             match.scorecards.live().update(is_live=False)
         save_new(scorecard)
         audit.record(by, "record_scorecard", match, _told(live), _told(scorecard), reason or cause)
-        standings.refresh(match.agent_id)
+        standings.refresh(match)
         scorecard_recorded.send(Scorecard, scorecard=scorecard)
     return scorecard
 
@@ -412,5 +412,5 @@ def exclude_match(match: Match, exclusion: str, *, by: User, reason: str) -> Non
     match.exclusion, match.exclusion_reason = exclusion, reason
     match.save(update_fields=["exclusion", "exclusion_reason"])
     audit.record(by, "exclude_match", match, before, {"exclusion": exclusion}, reason)
-    standings.refresh(match.agent_id)
+    standings.refresh(match)
     exclusion_changed.send(Match, match=match)

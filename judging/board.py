@@ -20,6 +20,7 @@ from judging import narrow, standings
 from judging.charts.spread import SpreadBar, spread_bar
 from judging.models import Scorecard, Standing
 from judging.scoring.policy import CURRENT
+from judging.sums import JUDGES
 
 # What a board can be ordered by, and the columns that hold it.
 COLUMNS = {
@@ -56,7 +57,7 @@ class BoardRow:
         """The mean of each judge, and the spread of the matches behind it."""
         return [
             (getattr(self.standing, judge), spread_bar(self.standing.spread.get(judge)))
-            for judge in standings.JUDGES
+            for judge in JUDGES
         ]
 
 
@@ -253,7 +254,7 @@ class Board:
         """
         bounds = {
             f"{end.__name__.lower()}_{column}": end(column)
-            for column in ("total", *standings.JUDGES)
+            for column in ("total", *JUDGES)
             for end in (Min, Max)
         }
         rows = (
@@ -268,7 +269,7 @@ class Board:
                 agents=row["agents"],
                 figures=tuple(
                     Span.between(row[f"min_{column}"], row[f"max_{column}"])
-                    for column in ("total", *standings.JUDGES)
+                    for column in ("total", *JUDGES)
                 ),
             )
             for row in rows

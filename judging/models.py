@@ -443,6 +443,42 @@ class Standing(models.Model):
         return f"{self.agent}: {self.value}"
 
 
+class SubtotalQuerySet(models.QuerySet):
+    def wholes(self) -> SubtotalQuerySet:
+        """Narrow to those of all cards of an agent on a version."""
+        return self.filter(starts_at=None)
+
+
+class Subtotal(models.Model):
+    """What the live scorecards of some matches of an agent on a challenge version add up to.
+
+    Of the matches in a run of keys: from ``starts_at`` up to where the next one starts. The row
+    that starts nowhere is of them all, and names none. See `judging.subtotals`.
+    """
+
+    agent = models.ForeignKey(Agent, on_delete=models.CASCADE, db_index=False)
+    challenge_version = models.ForeignKey(
+        ChallengeVersion, on_delete=models.CASCADE, db_index=False
+    )
+    starts_at = models.BigIntegerField(null=True)
+    matches = ArrayField(models.BigIntegerField())
+    sums = models.JSONField()  # see `judging.sums.Sums.kept`
+
+    objects = SubtotalQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["agent", "challenge_version", "starts_at"],
+                name="one_subtotal_per_run",
+                nulls_distinct=False,
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.agent} from {self.starts_at}"
+
+
 class Fingerprint(models.Model):
     """What the code that a bundle adds is recognised by (`judging.judges.detectors.winnowing`).
 

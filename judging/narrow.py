@@ -8,6 +8,7 @@ waiting. The sweep writes them, and until then their boards say that they are be
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta
 
 from django.db import transaction
@@ -15,9 +16,10 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from bouts.models import ChallengeVersion
-from judging import standings
-from judging.models import Scorecard, Standing
-from judging.standings import Place, Row, Tally
+from judging import standings, subtotals
+from judging.models import Scorecard, Standing, Subtotal
+from judging.standings import Place
+from judging.sums import Row, Sums, by_version, row_on, row_over
 
 WINDOWS = {7: "Last 7 days", 30: "Last 30 days", 90: "Last 90 days", 365: "Last 365 days"}
 MOST_AT_ONCE = 200  # agents whose rows one sweep writes; the others wait for the next
@@ -62,14 +64,14 @@ def is_behind(version: ChallengeVersion | None, family: str, window: int) -> boo
 def refresh(agent_id: int) -> None:
     """Write an agent's rows on all narrower boards anew."""
     standings.lock(agent_id)
-    cards = standings.cards_for_rows().filter(match__agent=agent_id)
-    triggers = standings.triggers_of(cards)
+    cards = subtotals.live_cards(agent_id)
+    triggers = subtotals.triggers_of(cards)
     day = today()
     within = list(cards.annotate(started_at=F("bundle__started_at")))
-    rows = _rows(Tally(within, triggers), 0)
+    rows = _rows(by_version(within, triggers), 0)
     for window in sorted(WINDOWS, reverse=True):
         within = [card for card in within if card.started_at >= since(window, day)]
-        rows |= _rows(Tally(within, triggers), window)
+        rows |= _rows(by_version(within, triggers), window)
     for place, row in rows.items():
         row |= {"awaits_narrow": False, "made_on": day if place.window else None}
     mine = Standing.objects.filter(agent=agent_id)
@@ -77,27 +79,29 @@ def refresh(agent_id: int) -> None:
     mine.filter(_CHANGED).update(awaits_narrow=False)
 
 
-def _rows(tally: Tally, window: int) -> dict[Place, Row]:
+def _rows(on: Mapping[ChallengeVersion, Sums], window: int) -> dict[Place, Row]:
     """Return the rows that scorecards make beside the default ones."""
-    by_family: dict[str, list[ChallengeVersion]] = defaultdict(list)
-    for version in tally.live:
+    live = {version: sums for version, sums in on.items() if version.is_live}
+    by_family: dict[str, dict[ChallengeVersion, Sums]] = defaultdict(dict)
+    for version, sums in live.items():
         if version.family:
-            by_family[version.family].append(version)
-    overall = {Place(None, family, window): tally.over(here) for family, here in by_family.items()}
+            by_family[version.family][version] = sums
+    overall = {Place(None, family, window): row_over(here) for family, here in by_family.items()}
     if window:
-        overall[Place(None, "", window)] = tally.over(tally.live)
+        overall[Place(None, "", window)] = row_over(live)
     rows = {place: row for place, row in overall.items() if row is not None}
     if window:
-        rows |= {Place(version, "", window): tally.on(version) for version in tally.versions}
+        rows |= {Place(version, "", window): row_on(sums) for version, sums in on.items()}
     return rows
 
 
 def recount() -> int:
     """Write every row of every board anew from the scorecards; return of how many agents."""
     agents = set(Scorecard.objects.live().values_list("match__agent", flat=True))
-    Standing.objects.exclude(agent__in=agents).delete()
+    for kept in (Standing, Subtotal):
+        kept.objects.exclude(agent__in=agents).delete()
     for agent_id in sorted(agents):
-        standings.refresh(agent_id)
+        standings.recount(agent_id)
         refresh(agent_id)
     standings.settle_bands()
     return len(agents)

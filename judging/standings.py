@@ -1,47 +1,34 @@
 """The boards: an agent's row is written anew whenever one of its scorecards changes.
 
-A row always equals what a recount from the scorecards gives; `judging.narrow.recount` does that,
-and a test compares. Means are exact until they are stored.
+It is made of what the agent's scorecards add up to, which is kept (`judging.subtotals`), so that
+one more costs the same whether there are ten or ten thousand. A row always equals what a recount
+from the scorecards gives; `judging.narrow.recount` does that, and a test compares.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from bouts.fields import as_decimal
 from bouts.models import Bundle, Challenge, ChallengeVersion, Match
-from judging.models import Finding, Scorecard, Standing
+from judging import subtotals
+from judging.models import Scorecard, Standing, Subtotal
 from judging.scoring import bootstrap
-from judging.scoring.exact import clamp, mean, rounded
+from judging.scoring.exact import rounded
 from judging.scoring.policy import CURRENT
-
-JUDGES = ("objective", "process", "strategy", "recovery")
-
-# Marks of a match that its row on the board carries too.
-ROW_MARKS = ("flagged", "reduced", "reduced_evidence")
-OFF_BOARD = ("held", "incomplete")
+from judging.sums import FIGURES, OFF_BOARD, Row, Sums, counts, row_on, row_over
 
 STANDINGS_LOCK = 20261  # the first keys of the advisory locks; any numbers that are ours
 BANDS_LOCK = 20262
 MOST_LOOKED_AT = 5_000  # matches in which the newest of some agents are looked for
 
-# Of a scorecard what a row is made of: not the breakdown, which is long.
-CARD_FIELDS = (
-    "match__agent", "match__exclusion", "bundle", "challenge_version__challenge", "challenge_version__is_live",
-    "challenge_version__family",
-    "status", "marks", "value", "low", "high", "adjustment", *JUDGES,
-)  # fmt: skip
-
-FIGURES = ("value", "total", "low", "high", "adjustment", *JUDGES)
 WRITTEN = (
     "challenge", "made_on", "matches", "ranked_matches", "challenges", "status", "marks",
     "rounded", "spread", "triggers", "interval_low", "interval_high", "awaits_band",
@@ -60,28 +47,68 @@ class Place(NamedTuple):
 
 PLACED = ("challenge_version", "family", "window")  # the columns that tell it
 
-Row = dict[str, Any]  # the columns of a `Standing`
+
+@transaction.atomic(savepoint=False)
+def refresh(match: Match) -> None:
+    """Write anew the default rows that a match's scorecard stands behind.
+
+    On the challenge version that it was scored under, and on those it was scored under before;
+    and the agent's overall row.
+    """
+    agent_id = match.agent_id
+    lock(agent_id)
+    versions = set(match.scorecards.order_by().values_list("challenge_version", flat=True))
+    for version_id in versions:
+        subtotals.count(agent_id, version_id, match.pk)
+    _write_default(agent_id, versions)
 
 
 @transaction.atomic(savepoint=False)
-def refresh(agent_id: int) -> None:
-    """Write an agent's default rows anew: one a challenge version, and the overall one."""
+def recount(agent_id: int) -> None:
+    """Write all of an agent's default rows anew, from its scorecards."""
     lock(agent_id)
-    cards = cards_for_rows().filter(match__agent=agent_id)
-    tally = Tally(cards, triggers_of(cards))
-    rows = {Place(version): tally.on(version) for version in tally.versions}
-    old = list(Standing.objects.filter(agent=agent_id, family="", window=0).only(*PLACED, "band"))
+    subtotals.recount(agent_id)
+    _write_default(agent_id, None)
+
+
+def _write_default(agent_id: int, versions: Collection[int] | None) -> None:
+    """Write an agent's rows on some versions, or on all, and its overall one, by the sums kept."""
+    old = list(Standing.objects.default().filter(agent=agent_id).only(*PLACED, "band"))
+    sums = _wholes(agent_id, [row.challenge_version_id for row in old])
+    rows = {
+        Place(version): row_on(here)
+        for version, here in sums.items()
+        if versions is None or version.pk in versions
+    }
     had_band = any(row.band is not None for row in old if row.challenge_version_id is None)
-    if overall := tally.over(tally.live):
+    if overall := row_over({version: here for version, here in sums.items() if version.is_live}):
         rows[Place()] = overall
         overall["awaits_band"] = had_band or overall["interval_low"] is not None
     elif had_band:
         # Whatever was in its band has to be looked at again: one row that waits is enough.
         others = Standing.objects.filter(band__isnull=False).exclude(agent=agent_id)
         others.filter(pk__in=others.values("pk")[:1]).update(awaits_band=True)
-    write(agent_id, rows, old)
-    if not rows:
+    touched = [
+        row for row in old if versions is None or row.challenge_version_id in {None, *versions}
+    ]
+    write(agent_id, rows, touched)
+    if not sums:
         Standing.objects.filter(agent=agent_id).delete()
+
+
+def _wholes(agent_id: int, stood_on: Iterable[int | None]) -> dict[ChallengeVersion, Sums]:
+    """Return what an agent's cards add up to on every version, made where none was kept yet."""
+    kept = (
+        Subtotal.objects.wholes()
+        .filter(agent=agent_id)
+        .select_related("challenge_version")
+        .only("sums", "challenge_version__challenge", "challenge_version__is_live")
+    )
+    missing = {*stood_on} - {None, *(row.challenge_version_id for row in kept)}
+    for version_id in missing:
+        subtotals.recount(agent_id, version_id)
+    rows = kept.all() if missing else kept
+    return {row.challenge_version: Sums.read(row.sums) for row in rows}
 
 
 def lock(agent_id: int) -> None:
@@ -116,159 +143,6 @@ def write(agent_id: int, rows: Mapping[Place, Row], old: Iterable[Standing]) -> 
     )
 
 
-def cards_for_rows() -> QuerySet[Scorecard]:
-    """Return live scorecards with what rows are made of, and no more."""
-    return (
-        Scorecard.objects.live()
-        .select_related("match", "challenge_version")
-        .only(*CARD_FIELDS)
-        .order_by("pk")
-    )
-
-
-Triggers = Mapping[int, Sequence[str]]
-Means = Mapping[str, Fraction | None]  # by figure
-
-
-def triggers_of(cards: QuerySet[Scorecard]) -> Triggers:
-    """Return the triggers of the applied findings by bundle: all that other teams may know."""
-    found: dict[int, list[str]] = defaultdict(list)
-    applied = Finding.objects.filter(
-        is_live=True, status=Finding.Status.APPLIED, bundle__in=cards.order_by().values("bundle")
-    )
-    for bundle, trigger in applied.order_by("trigger").values_list("bundle", "trigger"):
-        found[bundle].append(trigger)
-    return found
-
-
-class Tally:
-    """Scorecards of one agent, and the rows that they make."""
-
-    def __init__(self, cards: Iterable[Scorecard], triggers: Triggers) -> None:
-        self._cards: dict[ChallengeVersion, list[Scorecard]] = defaultdict(list)
-        for card in cards:
-            self._cards[card.challenge_version].append(card)
-        self._triggers = triggers
-
-    @property
-    def versions(self) -> list[ChallengeVersion]:
-        return list(self._cards)
-
-    @property
-    def live(self) -> list[ChallengeVersion]:
-        """The versions that a board over challenges is made of."""
-        return [version for version in self._cards if version.is_live]
-
-    @cached_property
-    def _means(self) -> dict[ChallengeVersion, Means]:
-        return {version: _means(_ranked(here)) for version, here in self._cards.items()}
-
-    def on(self, version: ChallengeVersion) -> Row:
-        """Return the row of one version."""
-        return {
-            **_counted(self._cards[version], self._triggers),
-            "challenges": 1,
-            "interval_low": None,
-            "interval_high": None,
-            **_figures(self._means[version]),
-        }
-
-    def over(self, versions: Sequence[ChallengeVersion]) -> Row | None:
-        """Return the row over some live versions: the mean of the means. None without any."""
-        if not versions:
-            return None
-        means = [self._means[version] for version in versions]
-        scores = {
-            str(version.challenge_id): here["value"]
-            for version, here in zip(versions, means, strict=True)
-            if here["value"] is not None
-        }
-        sure = bootstrap.interval(scores)
-        cards = [card for version in versions for card in self._cards[version]]
-        return {
-            **_counted(cards, self._triggers),
-            "challenges": len(scores),
-            "interval_low": sure and rounded(sure.low),
-            "interval_high": sure and rounded(sure.high),
-            **_figures({name: _mean(here[name] for here in means) for name in FIGURES}),
-        }
-
-
-def _counted(cards: Sequence[Scorecard], triggers: Triggers) -> Row:
-    """Return what a row says of its matches beside their means."""
-    ranked = _ranked(cards)
-    return {
-        "matches": len(cards),
-        "ranked_matches": len(ranked),
-        "status": _status(ranked or cards),
-        "marks": _marks(cards, ranked),
-        "spread": _spread(ranked),
-        "triggers": dict(
-            sorted(
-                Counter(one for card in ranked for one in triggers.get(card.bundle_id, ())).items()
-            )
-        ),
-        "awaits_band": False,
-    }
-
-
-def _spread(ranked: Sequence[Scorecard]) -> dict[str, list[str]]:
-    """Return the lowest and the highest score by judge; of one match there is no spread."""
-    spread = {}
-    for judge in JUDGES:
-        known = [score for card in ranked if (score := getattr(card, judge)) is not None]
-        if len(known) > 1:
-            spread[judge] = [str(rounded(min(known))), str(rounded(max(known)))]
-    return spread
-
-
-def _ranked(cards: Sequence[Scorecard]) -> list[Scorecard]:
-    """Return the scorecards that count."""
-    return [card for card in cards if card.is_ranked and not card.match.exclusion]
-
-
-def _means(ranked: Sequence[Scorecard]) -> Means:
-    """Return the exact mean of every figure over ranked scorecards."""
-    return {
-        "value": _mean(card.value for card in ranked),
-        "total": _mean(clamp(card.value) for card in ranked),
-        "low": _mean(card.value if card.low is None else card.low for card in ranked),
-        "high": _mean(card.value if card.high is None else card.high for card in ranked),
-        "adjustment": _mean(Fraction(card.adjustment) for card in ranked),
-        **{judge: _mean(getattr(card, judge) for card in ranked) for judge in JUDGES},
-    }
-
-
-def _figures(means: Means) -> dict[str, Decimal | None]:
-    """Return the columns of a row: two places each, and the value as the board is ordered by it."""
-    columns = {name: _rounded(value) for name, value in means.items()}
-    return {**columns, "value": as_decimal(means["value"]), "rounded": columns["value"]}
-
-
-def _marks(cards: Sequence[Scorecard], ranked: Sequence[Scorecard]) -> list[str]:
-    """Return a row's marks; where no match is ranked, what keeps it off the board too."""
-    marks = [mark for mark in ROW_MARKS if any(mark in card.marks for card in ranked)]
-    if not ranked:
-        marks += [mark for mark in OFF_BOARD if any(mark in card.marks for card in cards)]
-        marks += sorted({card.match.exclusion for card in cards} - {Match.Exclusion.NONE})
-    return marks
-
-
-def _mean(values: Iterable[Fraction | None]) -> Fraction | None:
-    known = [value for value in values if value is not None]
-    return mean(known) if known else None
-
-
-def _rounded(value: Fraction | None) -> Decimal | None:
-    return None if value is None else rounded(value)
-
-
-def _status(rows: Iterable[Scorecard | Standing]) -> str:
-    """Return the status that stands for all: what is least settled comes first."""
-    order = ("pending", "provisional", "final", "unscored", "failed")
-    return min((row.status for row in rows), key=order.index)
-
-
 def challenges_needed() -> int:
     """Return from how many challenges on an agent is ranked overall: 3, or all where fewer."""
     has_matches = Exists(Match.objects.filter(challenge=OuterRef("pk")))
@@ -291,21 +165,18 @@ def rank_with(bundle: Bundle, value: Fraction | None) -> tuple[int | None, int]:
 
     ``value`` is the match's unclamped total as it would be; None takes it off the board.
     """
-    version = bundle.challenge_version
-    others = ranked_rows(version).exclude(agent=bundle.match.agent_id)
-    cards = (
-        Scorecard.objects.live()
-        .filter(match__agent=bundle.match.agent_id, challenge_version=version)
-        .exclude(match=bundle.match_id)
-        .filter(match__exclusion=Match.Exclusion.NONE)
-    )
-    values = [card.value for card in cards if card.is_ranked]
-    if value is not None and not bundle.match.exclusion:
-        values.append(value)
-    average = _mean(values)
-    if average is None:
+    match, version = bundle.match, bundle.challenge_version
+    others = ranked_rows(version).exclude(agent=match.agent_id)
+    kept = subtotals.whole_of(match.agent_id, version.pk).figures.get("value")
+    total, number = (kept.sum, kept.number) if kept else (Fraction(0), 0)
+    card = match.scorecards.live().filter(challenge_version=version).first()
+    if card and counts(card):
+        total, number = total - card.value, number - 1
+    if value is not None and not match.exclusion:
+        total, number = total + value, number + 1
+    if not number:
         return None, others.count()
-    return rank_of(rounded(average), others), others.count() + 1
+    return rank_of(rounded(total / number), others), others.count() + 1
 
 
 def newest_ranked(matches: QuerySet[Match], agents: Sequence[int], challenge: str) -> list[str]:
@@ -367,8 +238,11 @@ def awaiting_bands() -> QuerySet[Standing]:
     return Standing.objects.filter(awaits_band=True)
 
 
+@transaction.atomic
 def refresh_overall(challenge: Challenge) -> None:
     """Write anew what a new version of a challenge changes: the overall rows of who fought it."""
-    agents = Standing.objects.default().filter(challenge=challenge)
-    for agent_id in sorted(set(agents.values_list("agent", flat=True))):
-        refresh(agent_id)
+    fought = Standing.objects.default().filter(challenge=challenge)
+    for agent_id in sorted(set(fought.values_list("agent", flat=True))):
+        lock(agent_id)
+        _write_default(agent_id, ())
+        Standing.objects.default().filter(agent=agent_id).update(awaits_narrow=True)

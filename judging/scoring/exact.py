@@ -54,17 +54,23 @@ def plain(value: Fraction, places: int = 2) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def mean(values: Sequence[Fraction]) -> Fraction:
-    """The mean of one value or more."""
+def total(values: Sequence[Fraction]) -> Fraction:
+    """The sum of some values; of none it is 0."""
     # Added as whole numbers over a common denominator: many times as fast as fractions.
     common = math.lcm(*(value.denominator for value in values))
-    total = sum(value.numerator * (common // value.denominator) for value in values)
-    return Fraction(total, common * len(values))
+    return Fraction(
+        sum(value.numerator * (common // value.denominator) for value in values), common
+    )
+
+
+def mean(values: Sequence[Fraction]) -> Fraction:
+    """The mean of one value or more."""
+    return total(values) / len(values)
 
 
 def median(values: Sequence[Fraction]) -> Fraction:
     """The median of one value or more: of an even number, the mean of the middle two."""
-    # Sorted as whole numbers, as `mean` adds them.
+    # Sorted as whole numbers, as `total` adds them.
     common = math.lcm(*(value.denominator for value in values))
     ordered = sorted(value.numerator * (common // value.denominator) for value in values)
     middle = len(ordered) // 2

@@ -17,7 +17,7 @@ from judging.filters import BoardFilter
 from judging.models import Scorecard, Standing
 from judging.narrow import WINDOWS
 from judging.scoring import bootstrap
-from judging.standings import JUDGES
+from judging.sums import JUDGES
 
 PER_PAGE = 60
 FILE_CHUNK = 500  # rows of a file that get their ranks together

@@ -81,5 +81,5 @@ def record(
         cause="test",
         **judges,
     )
-    standings.refresh(row.agent_id)
+    standings.refresh(row)
     return card
