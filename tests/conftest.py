@@ -7,19 +7,16 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import psutil
-import psycopg
 import pytest
 from django.db import connection
 from django.test import Client
 from hypothesis import settings as hypothesis_settings
-from psycopg import sql
 from pytest_django import DjangoDbBlocker
 from pytest_django.fixtures import Settings
 
 from bouts.celery import app
 from bouts.models import User
-from tests import live
+from tests import databases, live
 from tests.factories import make_user
 from tests.skips import (  # noqa: F401 (hooks)
     pytest_configure,
@@ -37,21 +34,14 @@ if hypothesis_settings.get_current_profile_name() == "default":
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings() -> None:
-    """Drop the databases of test runs that were killed, before this run makes its own."""
-    with psycopg.connect(**connection.get_connection_params(), autocommit=True) as server:
-        names = server.execute(
-            r"SELECT datname FROM pg_database WHERE datname LIKE 'test\_bouts\_%'"
-        )
-        for (name,) in names.fetchall():
-            if not psutil.pid_exists(int(name.rpartition("_")[2])):
-                server.execute(
-                    sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name))
-                )
+    databases.prepare()
 
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
     """Part with the database before it is dropped: our broker, and what killed workers left open."""
+    with django_db_blocker.unblock():
+        databases.keep_as_template()
     yield
     app.pool.force_close_all()
     with django_db_blocker.unblock(), connection.cursor() as cursor:
