@@ -18,7 +18,7 @@ from django.test import Client
 from bouts.models import Artifact, Bundle, User
 from judging.actions import decide_finding
 from tests.factories import make_user
-from tests.judging.views.making import CANARIES, KEY, retire, rich
+from tests.judging.views.making import CANARIES, KEY, TIMES, TIMES_TOGETHER, retire, rich
 from tests.pages import without_tokens
 
 # Every address of the site is read, twice over: that takes a loaded machine its time.
@@ -164,8 +164,10 @@ def test_the_crawl_finds_what_there_is_to_find(
     bundles: list[Bundle], operator: User, client_of: Callable[[User], Client]
 ) -> None:
     """Staff may read it all, so the crawl must come across every canary."""
-    crawl = Crawl(client_of(operator), with_parts=False).over([*PAGES[2:5], *typed(bundles[1:])])
-    assert {leak.split()[0] for leak in crawl.leaks} == set(CANARIES)
+    words = {*CANARIES, *TIMES}
+    crawl = Crawl(client_of(operator), words, with_parts=False)
+    crawl.over([*PAGES[2:5], *typed(bundles[1:])])
+    assert {leak.partition(" at ")[0] for leak in crawl.leaks} == words
 
 
 # While a case is open its models are for staff, and so is for ever who ruled.
@@ -180,7 +182,8 @@ def test_no_competitor_and_no_blind_reviewer_reads_what_is_not_for_them(
     client_of: Callable[[User], Client],
 ) -> None:
     client = client_of(request.getfixturevalue(person))
-    crawl = Crawl(client, [*CANARIES, *NAMELESS]).over([*PAGES, *typed(bundles)])
+    words = [*CANARIES, *TIMES, *TIMES_TOGETHER, *NAMELESS]
+    crawl = Crawl(client, words).over([*PAGES, *typed(bundles)])
     assert crawl.leaks == []
     opened = [
         address
