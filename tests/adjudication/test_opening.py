@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 import pytest
+from django.db.models import Count
 from django.utils import timezone
 
 from adjudication import actions
+from adjudication.actions import Decision
 from adjudication.actions.opening import follow_scorecard, is_drawn
 from adjudication.desk import Desk
-from adjudication.models import Case, Claim
+from adjudication.models import Case, Claim, Ruling
 from adjudication.refusals import CaseClosed
-from bouts.models import User
+from bouts.models import Challenge, User
 from judging.models import Scorecard
 from judging.signals import scorecard_recorded
 from tests.adjudication.making import (
@@ -186,3 +188,39 @@ def test_where_strategy_does_not_apply_nothing_is_drawn(db: None, settings) -> N
     match = upload(votes=AGREEING).match
     assert match.scorecards.live().get().status == "final"
     assert not Case.objects.exists()
+
+
+def test_stakes_that_change_and_a_freeze_lose_no_open_case_and_each_settles_once(
+    reviewer: User, second: User
+) -> None:
+    """How many must agree is settled when a case opens: what waits is neither dropped nor asked twice."""
+    waiting, held = (case_of(make_match(slug)) for slug in ("m-1", "m-2"))
+    actions.claim_case(held.pk, by=reviewer)
+    make_challenge(stakes="high")
+    for_two = case_of(make_match("m-3", stakes="high"))
+    _sign(for_two, reviewer)
+    make_challenge(stakes="standard")
+    Challenge.objects.update(state=Challenge.State.FROZEN)
+    Challenge.objects.update(state=Challenge.State.ACTIVE)
+
+    states = dict(Case.objects.values_list("match__slug", "state"))
+    assert states == {"m-1": "open", "m-2": "open", "m-3": "awaiting_second"}
+    assert Claim.objects.live().get().case == held
+    _sign(held, reviewer)
+    _sign(waiting, second)
+    _sign(for_two, second)
+    assert set(Case.objects.values_list("state", flat=True)) == {"decided"}
+    assert dict(Ruling.objects.values_list("case__match__slug").annotate(Count("pk"))) == {
+        "m-1": 1,
+        "m-2": 1,
+        "m-3": 2,
+    }
+    assert set(Scorecard.objects.live().values_list("status", flat=True)) == {"final"}
+
+
+def _sign(case: Case, by: User) -> None:
+    actions.claim_case(case.pk, by=by)
+    actions.commit_score(case.pk, by=by, levels=GOOD_LEVELS, reason="Sound.")
+    case.refresh_from_db()
+    decision = Decision(Ruling.Kind.AVERAGE, "They each see a part.")
+    actions.rule(case.pk, decision, by=by, version=case.version)
