@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 
 import pytest
 from django.contrib.sessions.models import Session
+from django.db import connection
 from django.utils import timezone
 from playwright.sync_api import expect
 
@@ -220,6 +223,39 @@ def test_an_answer_that_gets_lost_leaves_the_text_and_one_ruling(
     expect(page.get_by_text(BECAUSE)).to_be_visible()
     assert Ruling.objects.count() == 1
     problems.found.clear()
+
+
+@contextmanager
+def without_table(name: str) -> Iterator[None]:
+    """Let the database fail whoever reads or writes a table."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"ALTER TABLE {name} RENAME TO {name}_away")
+        try:
+            yield
+        finally:
+            cursor.execute(f"ALTER TABLE {name}_away RENAME TO {name}")
+
+
+def test_a_database_that_fails_at_the_commit_is_said_and_trying_again_writes_one_score(
+    case: Case, reviewer: User, page_as: OpenPage, problems: Problems
+) -> None:
+    page = page_as(reviewer)
+    claim(page, case)
+    fill_card(page)
+    with without_table(BlindScore._meta.db_table):
+        page.get_by_role("button", name="Commit and reveal").click()
+        expect(page.get_by_role("heading", name="Something failed on our side")).to_be_visible()
+    problems.expect("500")
+    assert not BlindScore.objects.exists()
+    for come_back in (page.go_back, page.reload):
+        come_back()
+        expect(page.get_by_label(WHY)).to_have_value(THOUGHT)
+        assert page.locator("[data-levels] input:checked").count() == 7
+    page.get_by_role("button", name="Commit and reveal").click()
+    expect(page.get_by_text("Committed: 75.00")).to_be_visible()
+    assert BlindScore.objects.get().score == 75
+    page.reload()  # what is shown is what is stored
+    expect(page.get_by_text(THOUGHT)).to_be_visible()
 
 
 def test_each_step_of_a_case_is_accessible_and_fits(
