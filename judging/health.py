@@ -1,25 +1,20 @@
-"""How the seats do: what each was asked, what came of it, what it cost, and how it votes."""
+"""How the judges do that are no panel: what models were asked and what it cost, and how findings fared.
+
+How the seats of the panel vote is in `judging.panel_health`.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
-from statistics import median
 
 from django.db.models import Avg, Count, Q
-from django.db.models.fields.json import KeyTextTransform, KeyTransform
 
-from bouts.rules import Judge
 from judging import spending
-from judging.models import ModelCall, Scorecard, Verdict
-from judging.scoring.exact import mean, rounded
-from judging.scoring.policy import CURRENT
+from judging.models import Finding, ModelCall
 
 OUTCOMES = ("answered", "refused", "timeout", "unavailable", "invalid")
-LATEST = 2_000  # votes and panels that are looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +30,24 @@ class SeatRow:
     spent: spending.Spent
     mean_latency_ms: float | None
     mean_attempts: float | None
+
+    @property
+    def answered(self) -> int:
+        return dict(self.outcomes).get("answered", 0)
+
+    @property
+    def silent_rate(self) -> Decimal | None:
+        """The share of its finished calls that gave no verdict: refused, out of form, too late."""
+        finished = sum(count for _, count in self.outcomes)
+        return 1 - Decimal(self.answered) / finished if finished else None
+
+    @property
+    def spent_a_verdict(self) -> str:
+        """What a verdict cost, calls that gave none paid by those that did; at least, where so."""
+        if not self.answered:
+            return ""
+        least = spending.dollars(self.spent.least / self.answered)
+        return f"≥ {least}" if self.spent.unknown else least
 
 
 def seat_rows() -> Iterator[SeatRow]:
@@ -68,97 +81,39 @@ def _renamed_sums() -> dict[str, object]:
 
 
 @dataclass(frozen=True, slots=True)
-class VoteRow:
-    """How one seat votes beside the others. Points; None where it has not voted."""
+class FindingRow:
+    """How findings of one trigger fared, by who found them. Only what is in force counts."""
 
-    seat: str
-    votes: int
-    mean: Decimal | None
-    deviation: Decimal | None  # mean distance to the median of its panels
-    discarded: int
-
-
-@dataclass(frozen=True, slots=True)
-class Panels:
-    """The live panels that have a score: how they were settled, and how wide they are."""
-
-    total: int
-    branches: Mapping[str, int]
-    seats: tuple[VoteRow, ...]
-    mean_width: Decimal | None  # from the lowest to the highest vote
-    is_all: bool
-
-    def rate(self, *branches: str) -> Decimal | None:
-        """Return the share of the panels that were settled by these branches."""
-        if not self.total:
-            return None
-        number = sum(self.branches.get(branch, 0) for branch in branches)
-        return Decimal(number) / self.total
+    trigger: str
+    source: str
+    confirmed: int  # by a reviewer, as found or amended
+    dismissed: int
+    proposed: int  # nobody has decided yet
+    proven: int  # applied by what a log in the bundle proves
 
     @property
-    def discard_rate(self) -> Decimal | None:
-        return self.rate("outlier_high", "outlier_low")
+    def source_text(self) -> str:
+        return str(Finding(source=self.source).get_source_display())
 
     @property
-    def chain_rate(self) -> Decimal | None:
-        return self.rate("chained")
-
-    @property
-    def disagreement_rate(self) -> Decimal | None:
-        return self.rate("disagree", "pair_split")
+    def precision(self) -> Decimal | None:
+        """The share that reviewers confirmed of what they decided."""
+        decided = self.confirmed + self.dismissed
+        return Decimal(self.confirmed) / decided if decided else None
 
 
-def panels() -> Panels:
-    """Look at the latest live panels, in two queries."""
-    strategy = KeyTransform("strategy", KeyTransform("judges", "breakdown"))
-    cards = list(
-        Scorecard.objects.live()
-        .order_by("-pk")
-        .values_list(
-            "bundle",
-            KeyTextTransform("branch", strategy),
-            KeyTextTransform("discarded", strategy),
-        )[:LATEST]
+def finding_rows() -> list[FindingRow]:
+    """Count the live findings of live bundles, in one query."""
+    applied, by_person = Q(status=Finding.Status.APPLIED), Q(decided_by__isnull=False)
+    rows = (
+        Finding.objects.filter(is_live=True, bundle__is_live=True)
+        .order_by("trigger", "source")
+        .values("trigger", "source")
+        .annotate(
+            confirmed=Count("pk", filter=applied & by_person),
+            dismissed=Count("pk", filter=Q(status=Finding.Status.DISMISSED)),
+            proposed=Count("pk", filter=Q(status=Finding.Status.PROPOSED)),
+            proven=Count("pk", filter=applied & ~by_person),
+        )
     )
-    settled = [card for card in cards if card[1] not in {None, "waiting", "no_panel"}]
-    votes: dict[int, dict[str, Fraction]] = defaultdict(dict)
-    live = Verdict.objects.filter(
-        bundle__in=[bundle for bundle, _, _ in settled],
-        judge=Judge.STRATEGY,
-        seat__in=CURRENT.panel.seats,
-        is_live=True,
-    ).exclude(score=None)
-    for bundle, seat, score in live.values_list("bundle", "seat", "score"):
-        votes[bundle][seat] = score
-    branches: dict[str, int] = defaultdict(int)
-    discarded: dict[str, int] = defaultdict(int)
-    for _, branch, out in settled:
-        branches[branch] += 1
-        if out:
-            discarded[out] += 1
-    widths = [max(cast.values()) - min(cast.values()) for cast in votes.values() if len(cast) > 1]
-    return Panels(
-        total=len(settled),
-        branches=dict(branches),
-        seats=tuple(_votes_of(seat, votes, discarded) for seat in CURRENT.panel.seats),
-        mean_width=rounded(mean(widths)) if widths else None,
-        is_all=len(cards) < LATEST,
-    )
-
-
-def _votes_of(
-    seat: str, votes: Mapping[int, Mapping[str, Fraction]], discarded: Mapping[str, int]
-) -> VoteRow:
-    own = [cast[seat] for cast in votes.values() if seat in cast]
-    beside = [
-        abs(cast[seat] - median(cast.values()))
-        for cast in votes.values()
-        if seat in cast and len(cast) > 1
-    ]
-    return VoteRow(
-        seat=seat,
-        votes=len(own),
-        mean=rounded(mean(own)) if own else None,
-        deviation=rounded(mean(beside)) if beside else None,
-        discarded=discarded.get(seat, 0),
-    )
+    return [FindingRow(**row) for row in rows]

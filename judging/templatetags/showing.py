@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from fractions import Fraction
 
 from django import template
 
 from bouts.evidence import EventPlace, JsonPlace, LinesPlace
-from bouts.templatetags.bouts import score
+from bouts.templatetags.bouts import NOT_AVAILABLE, score
 from judging.scoring.exact import rounded, score_text
 from judging.showing import inert as showing
 from judging.showing import words
@@ -29,6 +30,12 @@ register.filter("dollars", dollars)
 @register.filter
 def seconds(milliseconds: int) -> str:
     return f"{milliseconds / 1000:,.1f}"
+
+
+@register.filter
+def share(value: Decimal | None) -> str:
+    """``33.3%``: a share of 1; of nothing there is none."""
+    return NOT_AVAILABLE if value is None else f"{rounded(100 * Fraction(value), 1)}%"
 
 
 @register.filter

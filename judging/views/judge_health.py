@@ -1,8 +1,6 @@
-"""How the judges do that ask models. For ops."""
+"""How the judges do: what they were asked, what they cost, how they vote, and who upheld them. For ops."""
 
 from __future__ import annotations
-
-from decimal import Decimal
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
@@ -10,26 +8,38 @@ from django.views.decorators.http import require_safe
 from bouts.htmx import render_page
 from bouts.visitors import operators_only
 from judging import health, spending
+from judging.panel_health import FEWEST, SEATS, panel_health
 from judging.seats import seating
 
 
 @require_safe
 @operators_only
 def judge_health(request: HttpRequest) -> HttpResponse:
-    panels = health.panels()
+    panels = panel_health()
     context = {
         "seats": seating(),
         "rows": list(health.seat_rows()),
+        "findings": health.finding_rows(),
         "panels": panels,
         "rates": [
-            ("One vote discarded", _share(panels.discard_rate)),
-            ("Chained", _share(panels.chain_rate)),
-            ("Disagreement", _share(panels.disagreement_rate)),
+            ("One vote discarded", panels.discard_rate),
+            ("Chained", panels.chain_rate),
+            ("Disagreement", panels.disagreement_rate),
         ],
+        "leans": [
+            (
+                "By the agents’ base model: a seat that favours its own house leans there",
+                "Base model",
+                panels.by_base_model,
+            ),
+            (
+                "By month (UTC): a model that changes under its name drifts",
+                "Month",
+                panels.by_month,
+            ),
+        ],
+        "seat_names": SEATS,
+        "fewest": FEWEST,
         "today": spending.today(),
     }
     return render_page(request, "judging/judge_health.html", context)
-
-
-def _share(rate: Decimal | None) -> str:
-    return "n/a" if rate is None else f"{rate:.1%}"
