@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import os
 import socket
 import subprocess
@@ -64,13 +63,17 @@ def database_url() -> str:
 def get(
     host: str, port: int, path: str, headers: dict[str, str], method: str = "GET"
 ) -> tuple[int, bytes]:
-    """Ask once, over a connection of its own."""
-    client = http.client.HTTPConnection(host, port, timeout=60)
-    client.request(method, path, headers=headers)
-    answer = client.getresponse()
-    body = answer.read()
-    client.close()
-    return answer.status, body
+    """Ask once, over a connection of its own.
+
+    By hand, since what a client costs is taken from the cores that the server runs on.
+    """
+    fields = {"Host": f"{host}:{port}", "Content-Length": "0", **headers}
+    lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items())]
+    with socket.create_connection((host, port), timeout=60) as client:
+        client.sendall("\r\n".join([*lines, "", ""]).encode())
+        answer = b"".join(iter(lambda: client.recv(65_536), b""))
+    head, _, body = answer.partition(b"\r\n\r\n")
+    return int(head.split(b" ", 2)[1]), body
 
 
 def signed_in(username: str) -> dict[str, str]:
