@@ -310,6 +310,10 @@ class Claim(models.Model):
                 name="one_slot_per_reviewer",
             ),
         ]
+        indexes = [
+            # What somebody holds now, among all that they ever held.
+            models.Index(fields=["reviewer"], condition=Q(ended_at=None), name="open_claims"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.reviewer} on {self.case}"

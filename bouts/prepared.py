@@ -9,13 +9,14 @@ A pooler between us and the server must keep prepared statements, as PgBouncer d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any, TypeVar
 
 import psycopg
-from django.db import NotSupportedError, connection
+from django.db import NotSupportedError, OperationalError, connection
 from django.db.models import Model, QuerySet
 from django.db.models.query import ModelIterable, ValuesListIterable, get_related_populators
 from django.db.models.sql.compiler import SQLCompiler
@@ -24,7 +25,11 @@ from psycopg import sql
 Row = TypeVar("Row", bound=Model)
 
 
-class _Cursor(psycopg.Cursor):
+Values = Mapping[str, object]
+HOLE = re.compile(r"%\((\w+)\)s|%%")
+
+
+class _Cursor(psycopg.RawCursor):
     """Prepares what it executes, where Django's cursors send the whole text each time."""
 
     def execute(self, query: Any, params: Any = None, **options: Any) -> _Cursor:
@@ -36,17 +41,45 @@ class _Cursor(psycopg.Cursor):
         return self._query
 
 
-def run(statement: str, params: Mapping[str, object]) -> list[tuple[Any, ...]]:
-    """Run a statement with named parameters, ``%(name)s``; return its rows as they come.
+def run(statement: str, values: Values) -> list[tuple[Any, ...]]:
+    """Run a statement with holes, ``%(name)s``; return its rows as they come.
 
     The statement names its columns and never takes ``*``: its plan must not change with them.
     Where a migration has changed the type of one since, PostgreSQL refuses the plan that it
     made before, and a new connection knows of none.
     """
+    return together((statement, values))
+
+
+def ask(statement: str, values: Values) -> list[tuple[Any, ...]]:
+    """Run a statement that changes nothing, so that it may be run twice.
+
+    As the first of a request it also tells whether the connection still stands, for which
+    Django would put a question of its own.
+    """
+    if connection.in_atomic_block or connection.health_check_done:
+        return run(statement, values)
+    connection.ensure_connection()
+    connection.health_check_done = True
+    try:
+        return run(statement, values)
+    except OperationalError:
+        if connection.is_usable():
+            raise
+        connection.close()
+        return run(statement, values)
+
+
+def together(*steps: tuple[str, Values]) -> list[tuple[Any, ...]]:
+    """Run statements in one round trip, one after the other; return the rows of the last.
+
+    They are a transaction, or part of the one that is open. Each sees what others committed
+    while the one before it waited. See `run` for what a statement must be.
+    """
     connection.close_if_health_check_failed()
     connection.ensure_connection()
     try:
-        return _run(statement, params)
+        return _run(steps)
     except NotSupportedError:
         if connection.in_atomic_block:
             # What the transaction did so far is lost, and nobody here can do it again.
@@ -54,10 +87,10 @@ def run(statement: str, params: Mapping[str, object]) -> list[tuple[Any, ...]]:
             raise
         connection.close()
         connection.ensure_connection()
-        return _run(statement, params)
+        return _run(steps)
 
 
-def _run(statement: str, params: Mapping[str, object]) -> list[tuple[Any, ...]]:
+def _run(steps: Sequence[tuple[str, Values]]) -> list[tuple[Any, ...]]:
     raw = connection.connection
     if raw.prepare_threshold is None:
         # Django switches preparing off. Its own cursors bind values on this side and never prepare.
@@ -65,10 +98,29 @@ def _run(statement: str, params: Mapping[str, object]) -> list[tuple[Any, ...]]:
         # Left to choose, PostgreSQL goes on planning each call where the first ones, on smaller
         # tables, were cheaper than the plan that fits all.
         raw.execute("SET plan_cache_mode = force_generic_plan")
-    wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
-    with wrap(_Cursor(connection.connection)) as cursor:
-        cursor.execute(statement, params)
+    if len(steps) == 1:
+        cursor = _execute(*steps[0])
+    else:
+        with connection.wrap_database_errors, raw.pipeline():
+            *_, cursor = [_execute(*step) for step in steps]
+    with cursor:
         return cursor.fetchall() if cursor.description else []
+
+
+def _execute(statement: str, values: Values) -> Any:
+    wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
+    cursor = wrap(_Cursor(connection.connection))
+    text, names = _numbered(statement)
+    cursor.execute(text, [values[name] for name in names])
+    return cursor
+
+
+@lru_cache(maxsize=500)
+def _numbered(statement: str) -> tuple[str, list[str]]:
+    """Return a statement as PostgreSQL takes it, ``$1`` for a hole, and whose holes they are."""
+    names = list(dict.fromkeys(filter(None, HOLE.findall(statement))))
+    numbers = {name: f"${number}" for number, name in enumerate(names, 1)}
+    return HOLE.sub(lambda hole: numbers[hole[1]] if hole[1] else "%", statement), names
 
 
 def save_new(row: Model, *, unless_there: bool = False) -> bool:
@@ -102,17 +154,19 @@ def _insertion(model: type[Model], *, unless_there: bool) -> str:
 def written(queryset: QuerySet, stand_ins: Mapping[object, str]) -> str:
     """Write a query set out as SQL for `run`.
 
-    A value in it that is a stand-in becomes the parameter of that name, any other a literal.
+    A value in it that is a stand-in becomes the hole of that name, any other a literal.
     """
     text, values = queryset.query.get_compiler(connection=connection).as_sql()
     first, *others = text.split("%s")
-    spelled = [
-        f"%({stand_ins[value]})s"
-        if value in stand_ins
-        else sql.Literal(value).as_string(None).replace("%", "%%")
-        for value in values
-    ]
+    spelled = [spell(value, stand_ins) for value in values]
     return first + "".join(value + other for value, other in zip(spelled, others, strict=True))
+
+
+def spell(value: object, stand_ins: Mapping[object, str]) -> str:
+    """Write a value as the hole that it stands in for, or as a literal."""
+    if value in stand_ins:
+        return f"%({stand_ins[value]})s"
+    return sql.Literal(value).as_string(None).replace("%", "%%")
 
 
 def columns_of(model: type[Model]) -> list[str]:
@@ -156,8 +210,7 @@ class Prepared:
 
     def rows(self, **values: Any) -> list[Any]:
         """Return what the query finds with these values in its holes."""
-        found = run(self._statement, values)
-        return list(self._made(self._compiler.results_iter([found], tuple_expected=True)))
+        return list(self._made(self._converted(ask(self._statement, values))))
 
     def first(self, **values: Any) -> Any:
         """Return the first that it finds, or None."""
@@ -191,7 +244,17 @@ class Prepared:
         assert self._compiler  # it refuses what does not fit
         return written(self._queryset, {value: name for name, value in self._stand_ins.items()})
 
-    def _made(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[Any]:
+    @cached_property
+    def _converters(self) -> Mapping[int, Any]:
+        """What Django does to values on their way from PostgreSQL, by the place of the column."""
+        return self._compiler.get_converters(column[0] for column in self._compiler.select)
+
+    def _converted(self, rows: list[tuple[Any, ...]]) -> Iterable[Sequence[Any]]:
+        if not self._converters:
+            return rows
+        return map(tuple, self._compiler.apply_converters(rows, self._converters))
+
+    def _made(self, rows: Iterable[Sequence[Any]]) -> Iterator[Any]:
         if self._queryset._iterable_class is ValuesListIterable:
             yield from rows
             return

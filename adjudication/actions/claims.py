@@ -7,12 +7,12 @@ from datetime import datetime
 
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
 from adjudication.models import Case, Claim, Draft
-from adjudication.next_case import take_next_case
+from adjudication.next_case import take_next_case, turn_of
 from adjudication.refusals import (
     AlreadyClaimed,
     AlreadyRuled,
@@ -50,32 +50,16 @@ def claim_next(*, by: User) -> Claim | None:
     """
     if not (by.is_active and by.is_reviewer):
         raise PermissionDenied
-    while True:
-        try:
-            with transaction.atomic():
-                # The same person in another tab waits here, and then is given the same case.
-                one_thing_at_a_time(by)
-                at = timezone.now()
-                return _take_next(by, at) or _oldest_held(by, at)
-        except IntegrityError:
-            # The same person claimed this very case by its address since the query looked.
-            continue
-
-
-def _take_next(by: User, at: datetime) -> Claim | None:
-    taken = take_next_case(by, at, at + settings.CLAIM_LEASE)
-    if taken is None:
-        return None
-    case_id, claim = taken
-    return claim or _give_slot(Case.objects.get(pk=case_id), by, at, "claim_next")
-
-
-def _oldest_held(by: User, at: datetime) -> Claim | None:
-    """Return what a person gets back who holds as many cases as one may; None for anybody else."""
-    held = Case.objects.visible_to(by).held_by(by, at).filter(state__in=Case.WANTING)
-    claims = Claim.objects.live(at).filter(reviewer=by, case__in=held)
-    claims = list(claims.order_by("claimed_at", "pk")[: settings.CASES_HELD_AT_ONCE])
-    return claims[0] if len(claims) == settings.CASES_HELD_AT_ONCE else None
+    at = timezone.now()
+    until = at + settings.CLAIM_LEASE
+    taken = take_next_case(by, at, until)
+    if taken is not None and taken.claim is None:
+        with transaction.atomic():
+            # Once more, so that the case that it finds stays locked while its slot is given.
+            taken = take_next_case(by, at, until)
+            if taken is not None and taken.claim is None:
+                return _give_slot(Case.objects.get(pk=taken.case_id), by, at, "claim_next")
+    return taken and taken.claim
 
 
 @transaction.atomic
@@ -167,7 +151,7 @@ def one_thing_at_a_time(by: User) -> None:
     Comes before any lock on a row. Without it a claim and a conflict would pass each other
     unseen, and leave a case in the hands of somebody who may not know of it.
     """
-    one_at_a_time(f"cases of {by.pk}")
+    one_at_a_time(turn_of(by))
 
 
 def lock_case(case_id: int, by: User) -> Case:

@@ -6,14 +6,22 @@ from datetime import datetime, timedelta
 
 import psycopg
 import pytest
-from django.db import IntegrityError, NotSupportedError, connection, transaction
+from django.db import (
+    DataError,
+    IntegrityError,
+    NotSupportedError,
+    OperationalError,
+    connection,
+    transaction,
+)
 from django.db.models import Count, Q, QuerySet
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from bouts import audit
 from bouts.models import AuditEntry, Team, User
-from bouts.prepared import Prepared, Unfit, save_new
+from bouts.prepared import Prepared, Unfit, save_new, together
 
 pytestmark = pytest.mark.django_db
 
@@ -128,6 +136,21 @@ def test_a_connection_that_the_server_ended_is_replaced_at_the_next_request(
 
 
 @pytest.mark.django_db(transaction=True)
+def test_a_connection_that_ends_in_the_middle_of_a_request_is_not_replaced(
+    competitor: User,
+) -> None:
+    find = "SELECT username FROM bouts_user WHERE id = %(pk)s"
+    assert together((find, {"pk": competitor.pk}))
+    with psycopg.connect(**connection.get_connection_params(), autocommit=True) as other:
+        other.execute("SELECT pg_terminate_backend(%s)", [connection.connection.info.backend_pid])
+    # Nobody knows how much of what was asked for has been done.
+    with pytest.raises(OperationalError):
+        together((find, {"pk": competitor.pk}), (find, {"pk": competitor.pk}))
+    connection.close_if_unusable_or_obsolete()  # as before each request
+    assert together((find, {"pk": competitor.pk}))
+
+
+@pytest.mark.django_db(transaction=True)
 def test_a_migration_under_a_running_server_breaks_no_statement(competitor: User) -> None:
     person = Prepared(lambda pk: User.objects.filter(pk=pk), pk=int)
     length = User._meta.get_field("username").max_length
@@ -146,3 +169,31 @@ def test_a_migration_under_a_running_server_breaks_no_statement(competitor: User
                 assert person.first(pk=competitor.pk) == competitor
         finally:
             other.execute(change.format(length))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_first_question_of_a_request_finds_out_whether_the_connection_stands(
+    competitor: User,
+) -> None:
+    person = Prepared(lambda pk: User.objects.filter(pk=pk), pk=int)
+    assert person.first(pk=competitor.pk) == competitor
+    connection.health_check_enabled = True
+    connection.close_if_unusable_or_obsolete()  # as before each request
+    with CaptureQueriesContext(connection) as captured:
+        assert person.first(pk=competitor.pk) == competitor
+    assert len(captured) == 1
+    assert connection.health_check_done
+
+
+def test_what_is_done_together_is_one_transaction_and_sees_what_came_before(
+    competitor: User,
+) -> None:
+    rename = "UPDATE bouts_user SET first_name = %(name)s WHERE id = %(pk)s"
+    find = "SELECT first_name, '100%%' FROM bouts_user WHERE id = %(pk)s"
+    values = {"name": "Ines", "pk": competitor.pk}
+    assert together((rename, values), (find, values)) == [("Ines", "100%")]
+    wrong = "SELECT 1 / (%(pk)s::int - id) FROM bouts_user WHERE id = %(pk)s"
+    with pytest.raises(DataError), transaction.atomic():
+        together((rename, {**values, "name": "Nobody"}), (wrong, values))
+    competitor.refresh_from_db()
+    assert competitor.first_name == "Ines"
