@@ -114,7 +114,7 @@ def kill(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def wait_until(check: Callable[[], Found], what: str, *, timeout_s: float = 30) -> Found:
+def wait_until(check: Callable[[], Found], what: str, *, timeout_s: float = 60) -> Found:
     """Ask until the answer is true, and return it; fail saying what did not come."""
     deadline = time.monotonic() + timeout_s
     while not (found := check()):

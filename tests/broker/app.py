@@ -17,10 +17,11 @@ settings.CELERY_BROKER_TRANSPORT_OPTIONS["visibility_timeout"] = 2
 
 
 @app.task(name="tests.note")
-def note(file: str, seconds: float) -> None:
-    """Write a line at the start and one at the end."""
+def note(file: str, gate: str = "") -> None:
+    """Write a line at the start and one at the end, which comes once the gate, if any, is there."""
     with Path(file).open("a") as lines:
         lines.write("started\n")
         lines.flush()
-        time.sleep(seconds)
+        while gate and not Path(gate).exists():
+            time.sleep(0.05)
         lines.write("finished\n")
