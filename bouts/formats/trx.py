@@ -96,7 +96,9 @@ class _Reading:
     def results(self, source: BinaryIO) -> Iterator[TestResult]:
         self._definitions = _definitions(source)
         root = ""
-        for step, element in moves(source, self._report, whole=_RESULTS | {"RunInfo"}):
+        for step, element in moves(
+            source, self._report, whole=_RESULTS | {"RunInfo"}, left_out=_DEFINITIONS
+        ):
             if not root:
                 root = element.tag
                 if root != "TestRun":
@@ -197,8 +199,8 @@ def _definitions(source: BinaryIO) -> dict[str, _Definition]:
     """Return class and severity by test id, of the definitions that have any."""
     found: dict[str, _Definition] = {}
     # What is wrong with the file is told by the second pass.
-    for step, element in moves(source, Report(), whole=_DEFINITIONS | _RESULTS):
-        if step is not Step.WHOLE or element.tag in _RESULTS:
+    for step, element in moves(source, Report(), whole=_DEFINITIONS, left_out=_RESULTS):
+        if step is not Step.WHOLE:
             continue
         if len(found) >= MAX_CASES:
             raise Unreadable(f"more definitions than MAX_CASES = {MAX_CASES:,}")

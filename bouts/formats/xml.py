@@ -2,7 +2,8 @@
 
 A reader names the elements that it wants *whole*, such as ``testcase``: those come with
 their text and all that is inside them. Of all others it is told the start and the end; their
-text is not kept. Namespaces are dropped from names.
+text is not kept; and what it wants to be *left out*, with all that is inside, it never sees.
+Namespaces are dropped from names.
 """
 
 from __future__ import annotations
@@ -90,16 +91,21 @@ class Move(NamedTuple):
     element: Element
 
 
-def moves(source: BinaryIO, report: Report, *, whole: Collection[str]) -> Iterator[Move]:
+def moves(
+    source: BinaryIO, report: Report, *, whole: Collection[str], left_out: Collection[str] = ()
+) -> Iterator[Move]:
     """Walk through a document; raise `Unreadable` with the place for whatever is wrong."""
     size = source.seek(0, io.SEEK_END)
     if size > MAX_BYTES:
         raise Unreadable(f"{size:,} bytes are more than MAX_BYTES = {MAX_BYTES:,}")
     stream = mended(source, XML, report, _declared_encoding(source))
-    collector = _Collector(whole, size)
+    collector = _Collector(whole, left_out, size)
     # Whatever the file declares, the mended stream is UTF-8.
     parser = DefusedXMLParser(target=collector, encoding="utf-8", forbid_dtd=True)
     expat = collector.expat = parser.parser
+    # Straight from the parser: what lies between costs as much as all that is done here.
+    expat.ordered_attributes = False
+    expat.StartElementHandler, expat.EndElementHandler = collector.start, collector.end
     fed = 0
     try:
         while block := stream.read(BLOCK):
@@ -123,8 +129,10 @@ class _Collector:
 
     expat: Any  # set once the parser exists
 
-    def __init__(self, whole: Collection[str], size: int) -> None:
+    def __init__(self, whole: Collection[str], left_out: Collection[str], size: int) -> None:
         self._whole = frozenset(whole)
+        self._left_out = frozenset(left_out)
+        self._outside = 0  # depth inside an element that is left out
         self._crumbs = Crumbs(size, "elements", BYTES_EACH)
         self._whole_crumbs = Crumbs(size, "elements with results", BYTES_EACH_WHOLE)
         self._containers: list[Element] = []
@@ -155,13 +163,16 @@ class _Collector:
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self._elements += 1
-        if len(self._containers) + len(self._open) >= MAX_DEPTH:
+        if len(self._containers) + len(self._open) + self._outside >= MAX_DEPTH:
             raise Unreadable(f"nested deeper than MAX_DEPTH = {MAX_DEPTH}", self.place())
         if self._elements > MAX_ELEMENTS:
             raise Unreadable(f"more elements than MAX_ELEMENTS = {MAX_ELEMENTS:,}", self.place())
         self._crumbs.add()
         if "}" in tag:
             tag = tag.rpartition("}")[2]
+        if self._outside or (tag in self._left_out and not self._open):
+            self._outside += 1
+            return
         element = Element(tag, attributes, self.expat.CurrentLineNumber)
         if self._open:
             self._inside += 1
@@ -183,6 +194,9 @@ class _Collector:
             self._open[-1].add_text(text, min(TEXT_LIMIT, self._room))
 
     def end(self, tag: str) -> None:
+        if self._outside:
+            self._outside -= 1
+            return
         if not self._open:
             self._moves.append(Move(Step.END, self._containers.pop()))
             return
