@@ -47,6 +47,9 @@ _TOKEN = re.compile(
       | (?P<other>.)""",
     re.VERBOSE | re.DOTALL,
 )
+# Nothing of this in it: a line of bare words, as most are.
+_SPECIAL = re.compile(r"""['"\\;&|<>()\n#]""")
+_SPACES = re.compile(r"[ \t\r]+")
 _EXPANDS = re.compile(r"[$`\\]")
 _NO_FILE = re.compile(r"&[\d-]$")  # as in `2>&1`
 _DOUBLE_ESCAPE = re.compile(r'\\([\\"$`])')
@@ -55,6 +58,11 @@ _DOUBLE_ESCAPE = re.compile(r'\\([\\"$`])')
 @lru_cache(maxsize=2048)
 def simple_commands(line: str) -> CommandLine:
     """Split a command line into its simple commands. Do not change what comes back."""
+    if len(line) < MAX_PIECES and not _SPECIAL.search(line):
+        words = [word for word in _SPACES.split(line) if word]
+        commands = CommandLine([SimpleCommand(words)] if words else ())
+        commands.pieces = 2 * len(words)  # with the spaces between
+        return commands
     splitter = _Splitter(line[:MAX_COMMAND_CHARS])
     commands = CommandLine(splitter.commands())
     commands.pieces = splitter.pieces

@@ -40,7 +40,7 @@ class WaitingRoom:
                 step.open_calls.add(call.id)
                 self._waiting[call.id] = step, call
         self._steps.append(step)
-        yield from self._let_out(keep=MAX_WAITING)
+        return self._let_out(keep=MAX_WAITING)
 
     def answer(
         self, call_id: object, output: str, *extras: Mapping[str, Any]
@@ -67,6 +67,12 @@ class WaitingRoom:
         return self._let_out(keep=0)
 
     def _let_out(self, keep: int) -> Iterator[Event]:
+        # Mostly nobody may leave yet: calls and results come by turns.
+        if not self._steps or (self._steps[0].open_calls and len(self._steps) <= keep):
+            return iter(())
+        return self._leaving(keep)
+
+    def _leaving(self, keep: int) -> Iterator[Event]:
         while self._steps and (not self._steps[0].open_calls or len(self._steps) > keep):
             step = self._steps.popleft()
             self.unanswered += len(step.open_calls)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bouts.formats.telemetry.commands import meaning_of
 from bouts.formats.telemetry.contents import Copy, Delete, Insert, Replace, Restore, Swap, Write
-from bouts.formats.telemetry.shell import simple_commands, unwrapped
+from bouts.formats.telemetry.shell import _Splitter, simple_commands, unwrapped
 from bouts.formats.types import EventKind
 from tests import work
 
@@ -232,3 +232,8 @@ def test_no_command_line_is_too_odd(line: str) -> None:
 def test_a_long_hostile_line_takes_little_work(part: str) -> None:
     line = part * (50_000 // len(part))
     assert work.calls(lambda: meaning_of(line)) <= 10 * len(line)
+
+
+@given(st.text(st.sampled_from("ab-=.$*~\"'\\;&|<>()# \t\r\n\v\f\xa0é1"), max_size=12))
+def test_a_line_of_bare_words_is_split_as_any_other(line: str) -> None:
+    assert list(simple_commands(line)) == list(_Splitter(line).commands())
