@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
@@ -28,6 +29,7 @@ from judging.scoring.policy import CURRENT, WEIGHED
 from judging.showing import words
 from judging.showing.markdown import rendered
 
+TESTS_A_PAGE = 100
 SUITES = {Suite.STATIC: "Visible", Suite.HIDDEN: "Hidden", Suite.INVARIANT: "Invariants"}
 
 
@@ -56,9 +58,10 @@ def challenge_detail(request: HttpRequest, slug: str) -> HttpResponse:
     # Ops may know whose figures they are; others see them where nobody can tell.
     find = figures_of if request.user.is_operator else published_figures
     figures = find(live, severities)
+    tests = shown_tests(figures, hidden=request.user.is_operator) if figures else []
     context |= {
         "figures": figures,
-        "tests": shown_tests(figures, hidden=request.user.is_operator) if figures else [],
+        "page": Paginator(tests, TESTS_A_PAGE).get_page(request.GET.get("page")),
         "fewest_matches": FEWEST_MATCHES,
         "fewest_teams": FEWEST_TEAMS,
         "fewest_to_tell": FEWEST_TO_TELL,
