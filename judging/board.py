@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -10,7 +10,8 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import Any, overload
 
-from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import JSONObject
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
@@ -110,6 +111,40 @@ def board_of(version: ChallengeVersion | None, user: User, asked: Mapping[str, A
     days = int(window) if window in map(str, narrow.WINDOWS) else 0
     # One challenge is of one family.
     return Board(version, user, "" if version else family, days)
+
+
+def on_challenges(rows: QuerySet[Standing], user: User) -> Iterator[tuple[Standing, BoardRow, int]]:
+    """Yield rows of the boards of challenges, each as on its board and with how many rank there.
+
+    One query, however many boards they are of; of one board `Board.with_ranks` is quicker.
+    """
+    others = Standing.objects.of_board(OuterRef("challenge_version")).filter(value__isnull=False)
+    if user.is_reviewer:
+        dark = Board(None, user).dark.filter(agent=OuterRef("agent"))
+        others = others.exclude(Exists(dark.filter(challenge=OuterRef("challenge"))))
+    apart = ~Q(pk=OuterRef("pk"))
+    counts = JSONObject(
+        ranked=Count("pk"),
+        above=Count("pk", filter=Q(rounded__gt=OuterRef("rounded"))),
+        sharing=Count("pk", filter=Q(rounded=OuterRef("rounded"))),
+        above_best=Count("pk", filter=apart & Q(low__gt=OuterRef("high"))),
+        above_worst=Count("pk", filter=apart & Q(high__gt=OuterRef("low"))),
+    )
+    # By a column that is one value here, so that the counts are of all of them.
+    counted = others.order_by().values("window").annotate(counts=counts).values("counts")
+    for row in rows.annotate(counts=Subquery(counted)):
+        found = row.counts or {"ranked": 0}
+        is_ranked = row.value is not None
+        reach = (found["above_best"] + 1, found["above_worst"] + 1) if row.low != row.high else None
+        shown = BoardRow(
+            standing=row,
+            rank=found["above"] + 1 if is_ranked else None,
+            is_tied=is_ranked and found["sharing"] > 1,
+            is_tied_to_next=False,
+            reason="" if is_ranked else why_unranked(row, needed=1),
+            reach=reach if is_ranked else None,
+        )
+        yield row, shown, found["ranked"]
 
 
 class Board:

@@ -17,7 +17,7 @@ from bouts.disclosure import Audience, audience_in, dark_to
 from bouts.htmx import render_page
 from bouts.models import Agent, Match, User
 from judging import exports
-from judging.board import Board, BoardRow
+from judging.board import Board, BoardRow, on_challenges
 from judging.charts.form import form_figure
 from judging.disclosed import PUBLIC_MARKS
 from judging.models import Scorecard, Standing
@@ -29,9 +29,9 @@ from judging.showing.judges import Links, paragraphs_of
 from judging.showing.mending import worth_mending
 from judging.sight import breakdowns_for, privately
 
-MOST_MATCHES = 200  # the newest, in the picture and in the table
+MOST_MATCHES = 60  # the newest, in the picture and in the table
 MOST_LOOKED_AT = 1_000
-MOST_READ = 20  # of the ranked ones, whose cards are read for what to mend
+MOST_READ = 10  # of the ranked ones, whose cards are read for what to mend
 MOST_LINKS = 4
 
 
@@ -111,24 +111,17 @@ def _cards(agent: Agent) -> Any:
 
 def _standings(agent: Agent, user: User) -> list[tuple[Standing, BoardRow, int]]:
     """Return where the agent stands: overall, then on every challenge it fought."""
-    rows = (
-        Standing.objects.default()
-        .filter(agent=agent)
-        .select_related("agent__team", "challenge_version__challenge")
+    rows = Standing.objects.default().filter(agent=agent).select_related("agent__team")
+    board = Board(None, user)
+    overall = list(rows.filter(challenge_version=None))
+    found = [(row.standing, row, board.ranked_count) for row in board.with_ranks(overall)]
+    on_live = (
+        rows.filter(challenge_version__is_live=True)
+        .select_related("challenge_version__challenge")
         .defer("challenge_version__document", "challenge_version__starting_tree")
+        .order_by("challenge_version__title", "pk")
     )
-    found = []
-    for row in sorted(rows, key=_overall_first):
-        if row.challenge_version is not None and not row.challenge_version.is_live:
-            continue
-        board = Board(row.challenge_version, user)
-        found.append((row, board.with_ranks([row])[0], board.ranked_count))
-    return found
-
-
-def _overall_first(row: Standing) -> tuple[bool, str]:
-    version = row.challenge_version
-    return version is not None, version.title if version else ""
+    return [*found, *on_challenges(on_live, user)]
 
 
 def _notes(ranked: Sequence[Scorecard], read: Sequence[Mapping[str, Any]]) -> list[JudgeNote]:

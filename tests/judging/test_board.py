@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from django.db import transaction
@@ -16,10 +17,11 @@ from pytest_django import DjangoAssertNumQueries
 
 from bouts.models import ChallengeVersion, Match, User
 from judging import actions, narrow, standings
-from judging.board import COLUMNS, Board, version_of
+from judging.board import COLUMNS, Board, on_challenges, version_of
 from judging.filters import BoardFilter
 from judging.models import Scorecard, Standing
 from tests.judging.cards import make_agent, make_version, record
+from tests.judging.views.making import rich
 
 pytestmark = pytest.mark.django_db
 
@@ -404,3 +406,32 @@ def test_ten_times_the_rows_need_no_more_queries(
         with django_assert_num_queries(5):  # two counts, the rows, and two for the ranks
             board = Board(version, operator)
             assert len(board.with_ranks(board.in_order(board.rows)[:60])) == added
+
+
+def test_an_agent_stands_on_many_boards_as_on_each_of_them(
+    tmp_path: Path, operator: User, reviewer: User
+) -> None:
+    """Ties, what open cases can move, and whom a reviewer must not see, are as on the board."""
+    dark = rich(tmp_path).match  # of Heron, on refunds: open before this reviewer
+    versions = [ChallengeVersion.objects.get(challenge=dark.challenge), make_version("ledgers")]
+    for number, name in enumerate(("Wren", "Kite", "Gull", "Lark")):
+        for version in versions:
+            value = 50 + number // 2
+            record(
+                make_agent(name), version, value, low=Fraction(value - number), high=Fraction(value)
+            )
+    record(make_agent("Wren"), make_version("letters"), None, status=Scorecard.Status.UNSCORED)
+    Standing.objects.filter(agent=dark.agent).update(value=99, rounded=99, low=99, high=99)
+    for user, ranked in ((operator, {5, 4, 0}), (reviewer, {4, 0})):
+        seen = set()
+        for name in ("Wren", "Kite", "Gull", "Lark"):
+            rows = Standing.objects.default().filter(
+                agent__name=name, challenge_version__isnull=False
+            )
+            for row, shown, number in on_challenges(rows, user):
+                board = Board(row.challenge_version, user)
+                (expected,) = board.with_ranks([row])
+                assert shown == expected
+                assert number == board.ranked_count
+                seen.add(number)
+        assert seen == ranked

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,7 @@ def test_more_matches_need_no_more_queries(
     operator: User,
     at_most: Callable[[int], AbstractContextManager[None]],
 ) -> None:
+    """However many matches on however many challenges."""
     version, agent = make_version(), make_agent()
     shown = {"counted": None, "raw": None, "anchored": False, "effective_weight": 0}
     body = {
@@ -135,12 +137,17 @@ def test_more_matches_need_no_more_queries(
         "integrity": {"findings": []},
     }  # fmt: skip
     record(agent, version, 50, breakdown=body)
+    record(make_agent("Wren"), version, 60, low=Fraction(40), breakdown=body)
     client = client_of(operator)
-    with at_most(22):
+    with at_most(15):
         assert client.get(address(agent)).status_code == 200
     for number in range(30):
         record(agent, version, number, breakdown=body)
-    with at_most(22):
+    for number in range(8):
+        another = make_version(f"c-{number}")
+        for one in (agent, make_agent("Wren")):
+            record(one, another, 50 + number, low=Fraction(number), breakdown=body)
+    with at_most(15):
         packed = client.get(address(agent), headers={"Accept-Encoding": "gzip"})
     assert len(packed.content) < 60_000
 
