@@ -31,6 +31,8 @@ PAGES = {
     "an agent's page": "/agents/{agent}/",
     "a challenge's page": "/challenges/bench-1/",
     "search": "/search/?q=bench-1-1",
+    "the matches": "/matches/",
+    "matches, far down": "/matches/?before=bench-1-{agent}-1",
 }
 
 

@@ -66,13 +66,17 @@ def _as_json(table: Table) -> Iterator[bytes]:
     yield bytes(block) + b"]}"
 
 
+PLACES = ("page", "before", "after")  # in a list; a file holds all of it
+
+
 def addresses(request: HttpRequest, **more: str) -> dict[str, str]:
     """Return where the page of a request is to be had as a file, with its filters, by kind.
 
     ``more`` is asked for beside them.
     """
     asked = request.GET.copy()
-    asked.pop("page", None)
+    for name in PLACES:
+        asked.pop(name, None)
     asked.update(more)
     query = f"?{asked.urlencode()}" if asked else ""
     return {kind: f"{request.path.removesuffix('/')}.{kind}{query}" for kind in KINDS}

@@ -27,7 +27,11 @@ class MatchFilter(forms.Form):
     team = forms.ChoiceField(required=False)
     agent = forms.CharField(max_length=120, required=False)
     model = forms.ChoiceField(label="Base model", required=False)
-    bout = forms.ChoiceField(required=False)
+    bout = forms.CharField(
+        max_length=120,
+        required=False,
+        widget=forms.TextInput({"placeholder": "its whole name", "autocomplete": "off"}),
+    )
     status = forms.ChoiceField(
         required=False,
         choices=[
@@ -53,11 +57,6 @@ class MatchFilter(forms.Form):
         self.fields["model"].choices = [
             ("", "Every base model"),
             *((name, name) for name in models.distinct()),
-        ]
-        bouts = Match.objects.exclude(bout="").order_by("bout").values_list("bout", flat=True)
-        self.fields["bout"].choices = [
-            ("", "Every bout"),
-            *((name, name) for name in bouts.distinct()),
         ]
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from django.core.paginator import Paginator
-from django.db.models import Exists, F, OuterRef, Prefetch, Q, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Subquery
 from django.db.models.fields.json import KeyTextTransform
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
@@ -24,6 +25,7 @@ from judging.scoring.policy import WEIGHED
 from judging.sight import breakdowns_for
 
 PER_PAGE = 25
+MOST_COUNTED = 1_000  # of more it is said that they are more
 
 
 @require_safe
@@ -38,16 +40,61 @@ def match_list(request: HttpRequest, kind: str = "") -> HttpResponse:
     if kind:
         reader = request.user if request.GET.get("rationales") == "1" else None
         return exports.answer(_table(with_scores(matches), reader), kind)
-    page = Paginator(with_scores(matches), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "form": form,
-        "page": page,
+        "page": page_of(matches, request.GET, among=open_to(request.user)),
+        "most_counted": MOST_COUNTED,
         "is_narrowed": any(form.cleaned_data.values()),
         "own_teams": request.user.team_ids,
         "files": exports.addresses(request),
         "files_with_rationales": exports.addresses(request, rationales="1"),
     }
     return render_page(request, "judging/match_list.html", context, partial="matches")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some matches of a list, and the ids from which the newer and the older ones are had."""
+
+    matches: Sequence[Match]
+    after: str  # empty where there are none
+    before: str
+    count: int | None  # of the whole list; None where it is more than `MOST_COUNTED`
+
+
+def page_of(matches: QuerySet[Match], asked: Mapping[str, str], among: QuerySet[Match]) -> Page:
+    """Return the newest matches, those ``before`` a match, or those ``after`` it.
+
+    Pages have no numbers: to walk past a hundred thousand rows, or to count them, takes longer
+    than all the rest. An id that is not ``among`` those that may be seen is left out.
+    """
+    is_backward = bool(asked.get("after"))
+    slug = asked.get("after") or asked.get("before") or ""
+    place = among.filter(slug=slug).values_list("created_at", "pk").first() if slug else None
+    is_backward = is_backward and place is not None
+    there = matches if place is None else matches.filter(_beyond(*place, newer=is_backward))
+    order = ("created_at", "pk") if is_backward else ("-created_at", "-pk")
+    found = list(with_scores(there).order_by(*order)[: PER_PAGE + 1])
+    goes_on, found = len(found) > PER_PAGE, found[:PER_PAGE]
+    if is_backward and not goes_on:
+        return page_of(matches, {}, among)  # the newest, and no less than a page of them
+    if is_backward:
+        found.reverse()
+    count = matches.order_by()[: MOST_COUNTED + 1].count()
+    return Page(
+        matches=found,
+        # Whoever came from a page can go back to it.
+        after=found[0].slug if found and place is not None else "",
+        before=found[-1].slug if found and (goes_on or is_backward) else "",
+        count=count if count <= MOST_COUNTED else None,
+    )
+
+
+def _beyond(created_at: datetime, pk: int, *, newer: bool) -> Q:
+    # The first condition leads the index to the place, the second cuts what is at that moment.
+    if newer:
+        return Q(created_at__gte=created_at) & (Q(created_at__gt=created_at) | Q(pk__gt=pk))
+    return Q(created_at__lte=created_at) & (Q(created_at__lt=created_at) | Q(pk__lt=pk))
 
 
 COLUMNS = (
@@ -165,5 +212,5 @@ def with_scores(matches: QuerySet[Match]) -> QuerySet[Match]:
                 to_attr="live_cards",
             )
         )
-        .order_by(F("created_at").desc(), "-pk")
+        .order_by("-created_at", "-pk")
     )

@@ -3,18 +3,22 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from datetime import timedelta
+from html import unescape
 from pathlib import Path
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from adjudication import actions as adjudication
 from adjudication.models import Case
 from bouts.models import Bundle, Match, User
 from judging.models import Scorecard
 from judging.scoring.policy import WEIGHED
+from judging.views import match_list
 from judging.views.match_list import FILE_CHUNK, RATIONALES
 from tests.judging.cards import make_agent, make_version
 from tests.judging.views.making import plain
@@ -60,6 +64,7 @@ def test_everybody_sees_every_match_the_newest_first(client: Client) -> None:
         ("agent=wren", ["north-2"]),
         ("model=sable-2", ["hal-1"]),
         ("bout=Autumn", ["north-1"]),
+        ("bout=autumn", []),
         ("challenge=refunds", ["north-2", "hal-1", "north-1"]),
         ("status=judging", ["north-2"]),
         ("status=withdrawn", []),
@@ -121,7 +126,104 @@ def test_the_number_of_queries_does_not_grow_with_the_list(
     with at_most(9):
         html = client.get("/matches/").content.decode()
     assert len(rows(html)) == 25
-    assert len(rows(client.get("/matches/?page=2").content.decode())) == 9
+    older = link_of(html, "next")
+    with at_most(10):  # and where the page begins
+        html = client.get(older).content.decode()
+    assert len(rows(html)) == 9
+
+
+def link_of(html: str, rel: str) -> str:
+    """Return where the newer (prev) or the older (next) are; empty where there are none."""
+    found = re.search(rf'rel="{rel}" href="([^"]*)"', html)
+    return f"/matches/{unescape(found[1])}" if found else ""
+
+
+@pytest.fixture
+def many(db: None) -> list[str]:
+    """Ids of 60 matches, the newest first; every ten came at one moment."""
+    version, agent = make_version("ledgers"), make_agent()
+    for number in range(60):
+        Match.objects.create(slug=f"n-{number}", challenge=version.challenge, agent=agent)
+    for match in Match.objects.filter(slug__startswith="n-"):
+        day = int(match.slug[2:]) // 10
+        moment = timezone.now() - timedelta(days=10 - day)
+        Match.objects.filter(pk=match.pk).update(
+            created_at=moment.replace(hour=0, minute=0, second=0, microsecond=0)
+        )
+    return [f"n-{number}" for number in reversed(range(60))]
+
+
+def test_every_match_is_on_one_page_and_the_way_back_is_the_way_there(
+    many: list[str], operator: User, client_of: Callable[[User], Client]
+) -> None:
+    client = client_of(operator)
+    pages = [client.get("/matches/?q=n-").content.decode()]
+    while older := link_of(pages[-1], "next"):
+        assert "q=n-" in older
+        pages.append(client.get(older).content.decode())
+    assert [rows(page) for page in pages] == [many[:25], many[25:50], many[50:]]
+    assert not link_of(pages[0], "prev")
+    back = client.get(link_of(pages[2], "prev")).content.decode()
+    assert rows(back) == many[25:50]
+    assert link_of(back, "next")
+    assert rows(client.get(link_of(back, "prev")).content.decode()) == many[:25]
+    # A few that are newer than a place are filled up to a page.
+    assert rows(client.get(f"/matches/?after={many[3]}").content.decode()) == many[:25]
+
+
+@pytest.mark.parametrize("odd", ["before=nobody", "after=nobody", "before=", "page=7"])
+def test_a_place_that_is_none_is_the_beginning(
+    many: list[str], operator: User, client_of: Callable[[User], Client], odd: str
+) -> None:
+    assert rows(client_of(operator).get(f"/matches/?{odd}").content.decode()) == many[:25]
+
+
+def test_beyond_the_oldest_there_is_a_way_back(
+    many: list[str], operator: User, client_of: Callable[[User], Client]
+) -> None:
+    html = client_of(operator).get(f"/matches/?before={many[-1]}").content.decode()
+    assert "No match beyond this one" in html
+
+
+def test_no_more_are_counted_than_are_told(
+    many: list[str],
+    operator: User,
+    client_of: Callable[[User], Client],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    client = client_of(operator)
+    for most, told in ((60, "60 matches, the newest first"), (59, "More than 59 matches, the")):
+        monkeypatch.setattr(match_list, "MOST_COUNTED", most)
+        with CaptureQueriesContext(connection) as asked:
+            assert told in client.get("/matches/").content.decode()
+        counts = [sql for query in asked if "COUNT(" in (sql := str(query["sql"]))]
+        (of_matches,) = [sql for sql in counts if "bouts_match" in sql]
+        assert f"LIMIT {most + 1}" in of_matches
+
+
+def test_the_filters_ask_nothing_of_the_matches(
+    many: list[str], operator: User, client_of: Callable[[User], Client]
+) -> None:
+    """There may be as many bouts as matches: their names are typed, not chosen."""
+    with CaptureQueriesContext(connection) as asked:
+        client_of(operator).get("/matches/")
+    assert not [
+        query
+        for query in asked
+        if "DISTINCT" in str(query["sql"]) and "bouts_match" in str(query["sql"])
+    ]
+
+
+def test_where_a_match_in_the_dark_stands_is_not_told(
+    bundle: Bundle, many: list[str], reviewer: User, client_of: Callable[[User], Client]
+) -> None:
+    client = client_of(reviewer)
+    absent = rows(client.get("/matches/?before=absent").content.decode())
+    hidden = bundle.match
+    Match.objects.filter(pk=hidden.pk).update(
+        created_at=timezone.now() - timedelta(days=7), slug="dark"
+    )
+    assert rows(client.get("/matches/?before=dark").content.decode()) == absent
 
 
 def test_a_stranger_is_sent_to_sign_in(db: None) -> None:
