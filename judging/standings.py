@@ -18,6 +18,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from bouts.models import Bundle, Challenge, ChallengeVersion, Match
+from bouts.prepared import Prepared, run
 from judging import subtotals
 from judging.models import Scorecard, Standing, Subtotal
 from judging.scoring import bootstrap
@@ -47,6 +48,26 @@ class Place(NamedTuple):
 
 PLACED = ("challenge_version", "family", "window")  # the columns that tell it
 
+LOCK = f"SELECT pg_advisory_xact_lock({STANDINGS_LOCK}, %(agent)s::int)"
+VERSIONS = Prepared(
+    lambda match: (
+        Scorecard.objects.filter(match=match).order_by().values_list("challenge_version").distinct()
+    ),
+    match=int,
+)
+DEFAULT_ROWS = Prepared(
+    lambda agent: Standing.objects.default().filter(agent=agent).only(*PLACED, "band"), agent=int
+)
+WHOLES = Prepared(
+    lambda agent: (
+        Subtotal.objects.wholes()
+        .filter(agent=agent)
+        .select_related("challenge_version")
+        .only("sums", "challenge_version__challenge", "challenge_version__is_live")
+    ),
+    agent=int,
+)
+
 
 @transaction.atomic(savepoint=False)
 def refresh(match: Match) -> None:
@@ -57,7 +78,7 @@ def refresh(match: Match) -> None:
     """
     agent_id = match.agent_id
     lock(agent_id)
-    versions = set(match.scorecards.order_by().values_list("challenge_version", flat=True))
+    versions = {version for (version,) in VERSIONS.rows(match=match.pk)}
     for version_id in versions:
         subtotals.count(agent_id, version_id, match.pk)
     _write_default(agent_id, versions)
@@ -73,7 +94,7 @@ def recount(agent_id: int) -> None:
 
 def _write_default(agent_id: int, versions: Collection[int] | None) -> None:
     """Write an agent's rows on some versions, or on all, and its overall one, by the sums kept."""
-    old = list(Standing.objects.default().filter(agent=agent_id).only(*PLACED, "band"))
+    old = DEFAULT_ROWS.rows(agent=agent_id)
     sums = _wholes(agent_id, [row.challenge_version_id for row in old])
     rows = {
         Place(version): row_on(here)
@@ -98,24 +119,18 @@ def _write_default(agent_id: int, versions: Collection[int] | None) -> None:
 
 def _wholes(agent_id: int, stood_on: Iterable[int | None]) -> dict[ChallengeVersion, Sums]:
     """Return what an agent's cards add up to on every version, made where none was kept yet."""
-    kept = (
-        Subtotal.objects.wholes()
-        .filter(agent=agent_id)
-        .select_related("challenge_version")
-        .only("sums", "challenge_version__challenge", "challenge_version__is_live")
-    )
+    kept = WHOLES.rows(agent=agent_id)
     missing = {*stood_on} - {None, *(row.challenge_version_id for row in kept)}
     for version_id in missing:
         subtotals.recount(agent_id, version_id)
-    rows = kept.all() if missing else kept
+    rows = WHOLES.rows(agent=agent_id) if missing else kept
     return {row.challenge_version: Sums.read(row.sums) for row in rows}
 
 
 def lock(agent_id: int) -> None:
     """Let nobody else write an agent's rows until the transaction ends: two of its matches may
     finish at the same moment."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [STANDINGS_LOCK, agent_id])
+    run(LOCK, {"agent": agent_id})
 
 
 def write(agent_id: int, rows: Mapping[Place, Row], old: Iterable[Standing]) -> None:

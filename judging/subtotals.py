@@ -1,9 +1,10 @@
 """What an agent's scorecards add up to, kept by the hundred, so that one more is soon counted.
 
 An agent's matches on a challenge version are parted, by their keys, into runs of some hundred.
-A card that comes or changes has the sums of its own run made anew, from the cards themselves, and
-added to those that the other runs keep. Nothing is ever taken off a sum: what is kept cannot
-drift from the cards, and lowest and highest come as the sums do.
+A match's first card is added to the sums of its run and of the whole. One that changes has those of
+its run made anew, from the cards themselves, and added to those that the other runs keep. Nothing
+is ever taken off a sum: what is kept cannot drift from the cards, and lowest and highest come as
+the sums do.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 
-from django.db.models import QuerySet
+from django.db.models import F, Q, QuerySet
+from psycopg.types.json import Jsonb
 
+from bouts.prepared import Prepared, together
 from judging.models import Finding, Scorecard, Subtotal
 from judging.sums import JUDGES, Sums, Triggers
 
@@ -59,17 +62,75 @@ def whole_of(agent_id: int, version_id: int) -> Sums:
     return Sums.of(list(cards), triggers_of(cards))
 
 
+# The sums of the whole, and those of the run that a match belongs to.
+AROUND = Prepared(
+    lambda agent, version, match: (
+        Subtotal.objects.filter(agent=agent, challenge_version=version)
+        .filter(Q(starts_at=None) | Q(starts_at__lte=match))
+        .order_by(F("starts_at").desc(nulls_first=True))
+        .values_list("starts_at", "matches", "sums")[:2]
+    ),
+    agent=int,
+    version=int,
+    match=int,
+)
+ADD = """
+UPDATE judging_subtotal SET matches = %(matches)s::bigint[], sums = %(sums)s
+ WHERE agent_id = %(agent)s AND challenge_version_id = %(version)s
+   AND starts_at IS NOT DISTINCT FROM %(starts_at)s::bigint
+"""
+CARD = Prepared(
+    lambda agent, version, match: live_cards(agent).filter(challenge_version=version, match=match),
+    agent=int,
+    version=int,
+    match=int,
+)
+TRIGGERS = Prepared(
+    lambda bundle: (
+        Finding.objects.filter(is_live=True, status=Finding.Status.APPLIED, bundle=bundle)
+        .order_by()
+        .values_list("trigger")
+    ),
+    bundle=int,
+)
+
+
 def count(agent_id: int, version_id: int, match_id: int) -> None:
-    """Make the sums of an agent on a version anew where a match's card came, changed or went."""
+    """Count a match's card on a version: it came, changed or went."""
+    place = {"agent": agent_id, "version": version_id}
+    around = AROUND.rows(**place, match=match_id)
+    if len(around) < 2:
+        recount(agent_id, version_id)
+        return
+    (_, _, whole), (starts_at, matches, sums) = around
+    if match_id in matches or len(matches) >= LONGEST:
+        _count_anew(agent_id, version_id, match_id)
+        return
+    card = CARD.first(**place, match=match_id)
+    if card is None:
+        return
+    triggers = [trigger for (trigger,) in TRIGGERS.rows(bundle=card.bundle_id)]
+    new = Sums.of([card], {card.bundle_id: triggers})
+    matches = sorted([*matches, match_id])
+    together(
+        *(
+            (ADD, {**place, "starts_at": at, "matches": held, "sums": Jsonb(more.kept())})
+            for at, held, more in (
+                (None, [], Sums.joined([Sums.read(whole), new])),
+                (starts_at, matches, Sums.joined([Sums.read(sums), new])),
+            )
+        )
+    )
+
+
+def _count_anew(agent_id: int, version_id: int, match_id: int) -> None:
+    """Make the sums of an agent on a version anew from the cards of the run that a match is in."""
     kept = Subtotal.objects.filter(agent=agent_id, challenge_version=version_id)
     runs = {
         starts_at: sums
         for starts_at, sums in kept.values_list("starts_at", "sums")
         if starts_at is not None
     }
-    if not runs:
-        recount(agent_id, version_id)
-        return
     # The first begins at 0, so that there always is one.
     at = max(starts_at for starts_at in runs if starts_at <= match_id)
     matches = kept.values_list("matches", flat=True).get(starts_at=at)

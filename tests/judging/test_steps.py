@@ -203,7 +203,7 @@ def test_a_match_takes_so_many_queries_however_much_is_in_it(
         with django_assert_max_num_queries(15):
             bundle = uploads.upload(folder, name=match, by=None).bundle
         assert bundle is not None
-        with django_assert_max_num_queries(35):
+        with django_assert_max_num_queries(40):
             steps.run_steps(bundle)
         assert states(bundle) == {Step.State.DONE}
 
