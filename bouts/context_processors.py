@@ -50,7 +50,12 @@ DOORS = (
         ("adjudication:case_detail",),
     ),
     Door("Figures", "adjudication:lead_figures", OPERATORS | {User.Role.LEAD}),
-    Door("Work", "judging:work_list", OPERATORS, ("judging:judge_health", "news:endpoint_list")),
+    Door(
+        "Work",
+        "judging:work_list",
+        OPERATORS,
+        ("judging:judge_health", "judging:rejudging_list", "news:endpoint_list"),
+    ),
     Door("Upload", "judging:upload_create", OPERATORS),
     Door("Team", "bouts:team_list", EVERYBODY - OPERATORS),
     Door(

@@ -31,6 +31,7 @@ from judging.scoring.reasons import Reason
 from judging.signals import exclusion_changed, scorecard_recorded
 
 RULING = "ruling"  # the seat of a reviewer's word on the Strategy score
+REJUDGE = "rejudge"  # the cause of a scorecard that a rejudging made
 UPHELD = "upheld"  # its state where the rule's number stands
 
 
@@ -97,7 +98,8 @@ def record_scorecard(
         body = {**scored.body, "artifacts": artifact_rows(bundle)}
         digest = card_digest(bundle, body)
         live = LIVE_CARD.first(match=match.pk)
-        if live and live.digest == digest:
+        same_version = live and live.challenge_version_id == bundle.challenge_version_id
+        if live and live.digest == digest and same_version:
             return live
         scorecard = _scorecard(bundle, match, scored, policy)
         scorecard.number = live.number + 1 if live else 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +47,18 @@ def unequal(stored: Any, again: Any, place: str) -> list[tuple[str, Any, Any]]:
             for found in unequal(one, other, f"{place}[{at}]")
         ]
     return [] if stored == again else [(place, stored, again)]
+
+
+def unequal_fields(stored: Any, again: Any, fields: Iterable[str]) -> list[tuple[str, Any, Any]]:
+    """Return where some fields of two rows differ, of which one is stored and the other is not."""
+    found: list[tuple[str, Any, Any]] = []
+    for name in fields:
+        one, other = getattr(stored, name), getattr(again, name)
+        if isinstance(one, dict | list):
+            found += unequal(one, plain(other), name)
+        elif one != other:
+            found.append((name, one, other))
+    return found
 
 
 def _short(value: Any) -> str:

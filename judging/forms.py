@@ -9,7 +9,9 @@ from django import forms
 
 from bouts.hidden_words import tells
 from bouts.models import Agent, Challenge, Match, Team
+from bouts.rules import Judge
 from judging.models import Scorecard
+from judging.rejudging.choice import Choice
 
 JUDGING = "judging"  # a match that has no scorecard yet
 
@@ -119,3 +121,88 @@ class JudgeAgainForm(forms.Form):
         max_length=500,
         widget=forms.Textarea({"rows": 3}),
     )
+
+
+class RejudgingForm(forms.Form):
+    """Which matches are rejudged, by which judges, and why."""
+
+    challenge = forms.ChoiceField(required=False)
+    team = forms.ChoiceField(required=False)
+    agent = forms.CharField(
+        max_length=200, required=False, help_text="Its name; with its version to mean that alone."
+    )
+    match = forms.CharField(max_length=120, required=False, help_text="The id of one match.")
+    since = forms.DateField(
+        label="Begun on or after",
+        required=False,
+        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+    )
+    until = forms.DateField(
+        label="Begun on or before",
+        required=False,
+        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+    )
+    older = forms.TypedChoiceField(
+        label="Judged by",
+        required=False,
+        choices=[
+            ("", "Any version"),
+            ("1", "An older judge, reader, policy or challenge version than today's"),
+        ],
+        coerce=bool,
+        empty_value=False,
+    )
+    judges = forms.MultipleChoiceField(
+        help_text="No model is asked: what models answered before is taken as it stands.",
+        choices=[
+            (Judge.OBJECTIVE, "Objective"),
+            (Judge.PROCESS, "Process: the metrics, with what a model answered"),
+            (Judge.RECOVERY, "Recovery: the metrics, with what a model answered"),
+            (Judge.INTEGRITY, "Integrity: the detectors, with what a model proposed"),
+            (Judge.STRATEGY, "Strategy: the panel's rule, on the votes that there are"),
+        ],
+        initial=[Judge.OBJECTIVE, Judge.PROCESS, Judge.RECOVERY, Judge.INTEGRITY],
+        widget=forms.CheckboxSelectMultiple,
+    )
+    to_newest = forms.TypedChoiceField(
+        label="Under",
+        choices=[
+            ("1", "The newest version of each challenge"),
+            ("", "The version that each match was judged under"),
+        ],
+        coerce=bool,
+        empty_value=False,
+        required=False,
+        initial="1",
+        widget=forms.RadioSelect,
+    )
+    reason = forms.CharField(
+        label="Public reason",
+        help_text="Once it is applied it stands on every match whose scorecard changes.",
+        max_length=500,
+        widget=forms.Textarea({"rows": 3}),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs, label_suffix="")
+        challenges = Challenge.objects.filter(versions__is_live=True)
+        self.fields["challenge"].choices = [
+            ("", "Every challenge"),
+            *challenges.values_list("slug", "versions__title"),
+        ]
+        self.fields["team"].choices = [
+            ("", "Every team"),
+            *Team.objects.values_list("slug", "name"),
+        ]
+
+    @property
+    def choosing(self) -> list[forms.BoundField]:
+        """The fields that say which matches."""
+        return [self[name] for name in Choice.__dataclass_fields__]
+
+    @property
+    def choice(self) -> Choice:
+        values = {name: self.cleaned_data[name] for name in Choice.__dataclass_fields__}
+        for name in ("since", "until"):
+            values[name] = values[name].isoformat() if values[name] else ""
+        return Choice(**values)

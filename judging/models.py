@@ -212,6 +212,8 @@ class Verdict(models.Model):
     evidence = models.JSONField(default=list)
     detail = models.JSONField(default=dict)  # what the page shows of how it came about
     evidence_digest = models.CharField(max_length=64, blank=True)
+    # Of the judge's own code, for what it made itself; null where that was not yet kept.
+    judge_version = models.PositiveSmallIntegerField(null=True)
     answered_at = models.DateTimeField(null=True)  # as the uploader says
     by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT)
     call = models.ForeignKey(
@@ -519,3 +521,154 @@ class PublishedFigures(models.Model):
 
     def __str__(self) -> str:
         return f"Figures of {self.version}"
+
+
+class RejudgingQuerySet(models.QuerySet):
+    def unsettled(self) -> RejudgingQuerySet:
+        """Narrow to those that are neither applied nor dropped."""
+        return self.filter(state__in=[Rejudging.State.OPEN, Rejudging.State.APPLYING])
+
+
+class Rejudging(models.Model):
+    """A set of matches that are judged anew by today's code, to look at before it counts.
+
+    Nothing of it counts, and nobody but ops sees any of it, until it is applied. Kept for good,
+    dropped ones too.
+    """
+
+    class State(models.TextChoices):
+        OPEN = "open", "open"  # its preview is being made, or stands
+        APPLYING = "applying", "being applied"
+        APPLIED = "applied", "applied"
+        DROPPED = "dropped", "dropped"
+
+    choice = models.JSONField()  # what was chosen; see `judging.rejudging.choice`
+    judges = ArrayField(models.CharField(max_length=10))
+    # Under the newest version of each challenge, or the one that each match was judged under.
+    to_newest = models.BooleanField()
+    reason = models.TextField()  # public: it stands on every match whose scorecard it changes
+    policy = models.CharField(max_length=20)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    state = models.CharField(max_length=8, choices=State, default=State.OPEN)
+    # Ranks before and after by board, once all matches are through; see `judging.rejudging.ranks`.
+    ranks = models.JSONField(null=True)
+    ranked_at = models.DateTimeField(null=True)
+    settled_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    asked_at = models.DateTimeField(null=True)  # when it was asked to be applied
+    settled_at = models.DateTimeField(null=True)  # applied or dropped
+    attempts = models.PositiveSmallIntegerField(default=0)  # to apply it
+    lease_expires_at = models.DateTimeField(null=True)  # of the worker that applies it
+    trouble = models.TextField(blank=True)  # why applying it failed last
+
+    objects = RejudgingQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=["open", "applying"]) ^ Q(settled_at__isnull=False),
+                name="settled_rejudgings_say_when",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"Rejudging {self.pk}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("judging:rejudging_detail", args=[self.pk])
+
+    @property
+    def is_settled(self) -> bool:
+        return self.state in {self.State.APPLIED, self.State.DROPPED}
+
+
+class RejudgedMatchQuerySet(models.QuerySet):
+    def under_way(self) -> RejudgedMatchQuerySet:
+        """Narrow to those whose preview is still to be made."""
+        return self.filter(state__in=[RejudgedMatch.State.WAITING, RejudgedMatch.State.RUNNING])
+
+    def changed_since(self) -> RejudgedMatchQuerySet:
+        """Narrow to those whose match has another upload or scorecard than was previewed."""
+        as_it_was = Bundle.objects.filter(
+            pk=OuterRef("bundle"), is_live=True, challenge_version=OuterRef("version_before")
+        )
+        same_card = Scorecard.objects.filter(pk=OuterRef("before"), is_live=True)
+        return self.filter(
+            ~Q(models.Exists(as_it_was)) | ~Q(models.Exists(same_card)),
+            state=RejudgedMatch.State.DONE,
+        )
+
+
+class RejudgedMatch(models.Model):
+    """One match of a rejudging: the step of its preview, and what that came to.
+
+    What would be written is kept as a ``candidate`` beside the verdicts, not among them: no
+    page, export or count of verdicts can come across it by mistake.
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "waiting"
+        RUNNING = "running", "running"
+        DONE = "done", "done"
+        FAILED = "failed", "failed"
+        LEFT_OUT = "left out", "left out"  # the reason says why
+
+    class Outcome(models.TextChoices):
+        UNCHANGED = "unchanged", "unchanged"
+        CHANGED = "changed", "same total, other parts"
+        UP = "up", "up"
+        DOWN = "down", "down"
+        GAINED = "gained", "gains a total"
+        LOST = "lost", "loses its total"
+
+    rejudging = models.ForeignKey(Rejudging, on_delete=models.CASCADE, related_name="matches")
+    match = models.ForeignKey(Match, on_delete=models.PROTECT, related_name="rejudged")
+    state = models.CharField(max_length=8, choices=State, default=State.WAITING)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    reason = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    lease_expires_at = models.DateTimeField(null=True)
+    # What the preview was made of.
+    bundle = models.ForeignKey(Bundle, null=True, on_delete=models.PROTECT, related_name="+")
+    before = models.ForeignKey(Scorecard, null=True, on_delete=models.PROTECT, related_name="+")
+    version_before = models.ForeignKey(
+        ChallengeVersion, null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    basis = models.CharField(max_length=64, blank=True)  # digest of all that counted then
+    # What it came to.
+    outcome = models.CharField(max_length=9, choices=Outcome, blank=True)
+    # By how many points the value moves that ranks are made of; null with a total on one side only.
+    moved = models.DecimalField(max_digits=7, decimal_places=2, null=True, default=0)
+    is_flagged = models.BooleanField(default=False)  # it would be, and is not
+    has_other_status = models.BooleanField(default=False)
+    cases_opened = models.PositiveSmallIntegerField(default=0)
+    cases_closed = models.PositiveSmallIntegerField(default=0)
+    rulings_carried = models.PositiveSmallIntegerField(default=0)  # decisions on findings too
+    rulings_fallen = models.PositiveSmallIntegerField(default=0)
+    candidate = models.JSONField(null=True)
+    applied = models.OneToOneField(
+        Scorecard, null=True, on_delete=models.PROTECT, related_name="rejudged"
+    )
+
+    objects = RejudgedMatchQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["rejudging", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["rejudging", "match"], name="one_match_per_rejudging"),
+        ]
+        indexes = [
+            models.Index(
+                fields=["rejudging", "id"],
+                condition=Q(state__in=["waiting", "running"]),
+                name="rejudged_under_way",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.match} in {self.rejudging}"

@@ -3,7 +3,8 @@
 Files come from where they are stored by content, each held against its digest, and are read
 anew; what a model was asked is made of them again, and what it said comes from the bytes that
 its vendor sent. Equal means equal to the last digit. What people wrote, uploaders and reviewers,
-is taken as they wrote it.
+is taken as they wrote it. What a rejudging has superseded was made by other readers, judges or
+rules than there are today: where it comes out otherwise that is noted, and is no difference.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from django.db.models import Model
 from bouts import blobs
 from bouts.actions.uploads import limits
 from bouts.bundles.errors import Refused
-from bouts.bundles.loading import MATCH, load_bundle
+from bouts.bundles.loading import MATCH, LoadedBundle, load_bundle
 from bouts.models import Bundle, Match
 from bouts.rules import Judge
-from judging.actions import RULING, answers_from, artifact_rows, card_digest, columns_of
+from judging.actions import REJUDGE, RULING, answers_from, artifact_rows, card_digest, columns_of
 from judging.breakdown import score
-from judging.differing import Difference, plain, unequal
+from judging.differing import Difference, plain, unequal, unequal_fields
 from judging.dossiers import FileDossier, dossier_of
 from judging.judges.base import Dossier, Peer
 from judging.judges.integrity import Integrity, IntegrityJudge
@@ -43,6 +44,9 @@ from judging.readings import answer_of, verdict_of
 from judging.retracing import retraced
 from judging.scoring.policy import CURRENT, POLICIES
 from judging.verdicts import (
+    FOUND,
+    SAID,
+    VERSIONS,
     finding_row,
     opinion_verdict,
     panel_verdict,
@@ -50,12 +54,6 @@ from judging.verdicts import (
     searched_verdict,
     seat_verdict,
 )
-
-SAID = (
-    "source", "state", "reason", "score", "levels", "model", "rationale", "evidence", "detail",
-    "evidence_digest",
-)  # fmt: skip
-FOUND = ("trigger", "points", "status", "confidence", "act", "source", "note", "evidence", "reason")
 
 # What a later decision of a reviewer may have changed.
 DECIDED = frozenset({"points", "status", "reason"})
@@ -100,20 +98,27 @@ def replay(match: Match) -> Replayed:
 
 
 @contextmanager
-def stored_files(bundle: Bundle) -> Iterator[Dossier]:
-    """Read a bundle's files anew, as they were uploaded. Raises `Tampered`."""
+def stored_bundle(bundle: Bundle) -> Iterator[LoadedBundle]:
+    """Load a bundle's files once more, as they were uploaded. Raises `Tampered`."""
     with tempfile.TemporaryDirectory(prefix="replay-") as folder:
         files = {MATCH: Path(folder, "manifest")}
         files[MATCH].write_bytes(orjson.dumps(bundle.manifest))
         for at, artifact in enumerate(bundle.artifacts.select_related("blob").order_by("path")):
             files[artifact.path] = Path(folder, f"{at:05}")
             files[artifact.path].write_bytes(blobs.whole(artifact.blob))
-        version = bundle.challenge_version
         with load_bundle(files, name=str(bundle), limits=limits()) as loaded:
-            read = FileDossier(loaded, version.spec, version.starting_tree).dossier
-            # Who the agent is, and what the challenge began with, are no files of the bundle.
-            stored = dossier_of(bundle)
-            yield replace(read, names=stored.names, tree=stored.tree)
+            yield loaded
+
+
+@contextmanager
+def stored_files(bundle: Bundle) -> Iterator[Dossier]:
+    """Read a bundle's files anew, as they were uploaded. Raises `Tampered`."""
+    version = bundle.challenge_version
+    with stored_bundle(bundle) as loaded:
+        read = FileDossier(loaded, version.spec, version.starting_tree).dossier
+        # Who the agent is, and what the challenge began with, are no files of the bundle.
+        stored = dossier_of(bundle)
+        yield replace(read, names=stored.names, tree=stored.tree)
 
 
 class _Again:
@@ -128,6 +133,9 @@ class _Again:
         self.verdicts: dict[int, Verdict] = {}
         self.findings: dict[int, Finding] = {}
         self._shown: dict[Judge, EvidenceBundle] = {}
+        self.rejudged = (
+            Scorecard.objects.filter(bundle=bundle, cause=REJUDGE).order_by("number").last()
+        )
 
     @cached_property
     def telemetry(self) -> Any:
@@ -165,7 +173,7 @@ class _Again:
             self._differs(where, "stored bytes", "intact", str(error))
             return
         for difference in traced.differences:
-            self._differs(where, *difference)
+            self._differs(where, *difference, is_past=self._is_past(call))
         self.replayed.notes += [f"{where}: {note}" for note in traced.notes]
         if again is None:
             return  # lost with its worker, or under way
@@ -253,10 +261,15 @@ class _Again:
     def _same_verdict(self, stored: Verdict, again: Verdict) -> None:
         self.replayed.verdicts += 1
         again.pk = stored.pk
-        self.verdicts[stored.pk] = again
+        today = (None, VERSIONS[Judge(stored.judge)])
+        is_past = not stored.is_live and (
+            self._is_past(stored) or stored.judge_version not in today
+        )
+        self.verdicts[stored.pk] = stored if is_past else again
         seat = f", seat {stored.seat}" if stored.seat else ""
         call = f", call {stored.call_id}" if stored.call_id else ""
-        self._same(f"{self.where}, {stored.judge}{seat}{call}", stored, again, SAID)
+        where = f"{self.where}, {stored.judge}{seat}{call}"
+        self._same(where, stored, again, SAID, is_past=is_past)
 
     # Findings
 
@@ -270,14 +283,17 @@ class _Again:
         for finding in stored:
             self.replayed.findings += 1
             where = f"{self.where}, integrity, finding {finding.trigger}"
+            is_past = not finding.is_live and self._is_past(finding)
             rows = again.get(finding.key, [])
             if not rows:
-                self._differs(where, "finding", finding.note, None)
+                self._differs(where, "finding", finding.note, None, is_past=is_past)
                 continue
             is_decided = finding.decided_by_id is not None
             fields = [name for name in FOUND if not (is_decided and name in DECIDED)]
-            row = next((row for row in rows if not _differences(finding, row, fields)), rows[0])
-            self._same(where, finding, row, fields)
+            row = next((row for row in rows if not unequal_fields(finding, row, fields)), rows[0])
+            self._same(where, finding, row, fields, is_past=is_past)
+            if is_past:
+                continue
             for name in fields:
                 setattr(finding, name, getattr(row, name))
         for key in again.keys() - {finding.key for finding in stored}:
@@ -303,6 +319,7 @@ class _Again:
 
     def _scorecard(self, card: Scorecard) -> None:
         where = f"{self.where}, scorecard {card.number}"
+        is_past = self.rejudged is not None and card.number < self.rejudged.number
         if not card.rests_on:
             self._differs(where, "rests_on", "nothing", "it cannot be made again")
             return
@@ -314,13 +331,14 @@ class _Again:
         findings = [self.findings[key] for key in card.rests_on["findings"]]
         scored = score(answers_from(self.bundle, verdicts, findings), POLICIES[card.policy])
         body = {**scored.body, "artifacts": artifact_rows(self.bundle)}
-        self._same(where, card, Scorecard(**columns_of(scored)), columns_of(scored))
+        columns = columns_of(scored)
+        self._same(where, card, Scorecard(**columns), columns, is_past=is_past)
         for name, value in plain(body).items():
             for place, stored, again in unequal(card.breakdown.get(name), value, name):
-                self._differs(where, place, stored, again)
+                self._differs(where, place, stored, again, is_past=is_past)
         digest = card_digest(self.bundle, body)
         if digest != card.digest:
-            self._differs(where, "digest", card.digest, digest)
+            self._differs(where, "digest", card.digest, digest, is_past=is_past)
 
     def _gone(self, card: Scorecard) -> str:
         """Name the rows that a card rests on and that there are not."""
@@ -338,29 +356,43 @@ class _Again:
         The database lets only this be changed, so only here would it be seen.
         """
         *others, last = rows
-        for row, should_be in ((last, True), *((other, False) for other in others)):
+        counts = not (isinstance(last, Finding) and self._is_ended(last))
+        for row, should_be in ((last, counts), *((other, False) for other in others)):
             if row.is_live is not should_be:
                 self._differs(f"{where}, row {row.pk}", "is_live", row.is_live, should_be)
 
+    def _is_past(self, row: Verdict | Finding | ModelCall) -> bool:
+        """Whether a row was stored before the bundle was rejudged last."""
+        return self.rejudged is not None and row.created_at < self.rejudged.created_at
+
+    def _is_ended(self, finding: Finding) -> bool:
+        """Whether a rejudging did not find it again."""
+        if self.rejudged is None or not self._is_past(finding):
+            return False
+        return finding.pk not in self.rejudged.rests_on["findings"]
+
     # Comparing
 
-    def _same(self, where: str, stored: Model, again: Model, fields: Iterable[str]) -> None:
-        for name, one, other in _differences(stored, again, fields):
-            self._differs(where, name, one, other)
+    def _same(
+        self,
+        where: str,
+        stored: Model,
+        again: Model,
+        fields: Iterable[str],
+        *,
+        is_past: bool = False,
+    ) -> None:
+        for name, one, other in unequal_fields(stored, again, fields):
+            self._differs(where, name, one, other, is_past=is_past)
 
-    def _differs(self, where: str, name: str, stored: Any, again: Any) -> None:
-        self.replayed.differences.append(Difference(where, name, stored, again))
-
-
-def _differences(stored: Model, again: Model, fields: Iterable[str]) -> list[tuple[str, Any, Any]]:
-    found: list[tuple[str, Any, Any]] = []
-    for name in fields:
-        one, other = getattr(stored, name), getattr(again, name)
-        if isinstance(one, dict | list):
-            found += unequal(one, plain(other), name)
-        elif one != other:
-            found.append((name, one, other))
-    return found
+    def _differs(
+        self, where: str, name: str, stored: Any, again: Any, *, is_past: bool = False
+    ) -> None:
+        difference = Difference(where, name, stored, again)
+        if is_past:
+            self.replayed.notes.append(f"{difference}; it was rejudged since")
+        else:
+            self.replayed.differences.append(difference)
 
 
 def _grouped(pairs: Iterable[tuple[str, Any]]) -> Iterable[tuple[str, list[Any]]]:

@@ -8,16 +8,18 @@ or was answered without a count: vendors bill for what was written until then.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import Count, F, Q, QuerySet, Sum
+from django.db.models import Avg, Count, F, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
+from bouts.rules import Judge
 from judging.models import ModelCall
 from judging.panel.answers import Outcome
 
@@ -89,6 +91,21 @@ def today(at: datetime | None = None) -> Spent:
         ModelCall.objects.filter(created_at__gte=start, created_at__lt=start + timedelta(days=1)),
         at,
     )
+
+
+def of_asking(seats: Collection[str], matches: int) -> Decimal | None:
+    """Say what asking some seats of the panel about so many matches would cost, going by the mean
+    of what each was paid for an answer so far. None where that is not known of one of them."""
+    paid = ModelCall.objects.filter(judge=Judge.STRATEGY, seat__in=seats)
+    means = dict(
+        paid.filter(result__cost_usd__isnull=False)
+        .order_by()
+        .values_list("seat")
+        .annotate(mean=Avg("result__cost_usd"))
+    )
+    if not seats or means.keys() < set(seats):
+        return None
+    return sum(means.values(), NOTHING) * matches
 
 
 def why_not(match_id: int, more: Decimal | None) -> str:

@@ -526,12 +526,12 @@ def judge_integrity(work: Work) -> None:
         )
         decided = {finding.key: finding for finding in decisions.order_by("created_at", "pk")}
     Finding.objects.bulk_create(
-        [finding_row(work.bundle, item, _decision(item, decided)) for item in found],
+        [finding_row(work.bundle, item, decision(item, decided)) for item in found],
         ignore_conflicts=True,  # what is there already stands, with whatever was decided of it
     )
 
 
-def _decision(found: Found, decided: Mapping[str, Finding]) -> Finding | None:
+def decision(found: Found, decided: Mapping[str, Finding]) -> Finding | None:
     """Return what was decided of a finding, also where it was known by another key."""
     keys = (found.key, *found.also_known_as)
     return next((decided[key] for key in keys if key in decided), None)

@@ -9,6 +9,8 @@ from kombu.exceptions import OperationalError
 
 from judging import asks, narrow, standings, steps
 from judging.models import Step
+from judging.rejudging import actions as rejudging_actions
+from judging.rejudging import work as rejudging_work
 
 logger = logging.getLogger(__name__)
 
@@ -33,9 +35,25 @@ def ask(step_id: int) -> None:
 
 
 @shared_task
+def rejudge(rejudging_id: int) -> None:
+    """Preview one match of a rejudging, then ring for the next: other work comes in between."""
+    if rejudging_work.work_on(rejudging_id):
+        ring_for_rejudging(rejudging_id)
+
+
+@shared_task
+def apply_rejudging(rejudging_id: int) -> None:
+    rejudging_actions.apply(rejudging_id)
+
+
+@shared_task
 def sweep() -> None:
     """Pick up what a dead worker or a lost message left, and what need be held back no longer;
     settle the tie bands and the narrower boards where scores have changed."""
+    for rejudging_id in rejudging_work.stranded():
+        ring_for_rejudging(rejudging_id)
+    for rejudging_id in rejudging_work.to_be_applied():
+        ring_to_apply(rejudging_id)
     for bundle_id in steps.stranded_bundles():
         ring(bundle_id)
     for step_id in asks.stranded():
@@ -52,6 +70,16 @@ def ring(bundle_id: int, *, with_asks: bool = True) -> None:
 def ring_for(step_id: int) -> None:
     """Ask a worker to put a question to its model, as `ring` does."""
     _ring(ask, step_id)
+
+
+def ring_for_rejudging(rejudging_id: int) -> None:
+    """Ask a worker to go on with a preview, as `ring` does."""
+    _ring(rejudge, rejudging_id)
+
+
+def ring_to_apply(rejudging_id: int) -> None:
+    """Ask a worker to apply a rejudging, as `ring` does."""
+    _ring(apply_rejudging, rejudging_id)
 
 
 def _ring(task: Task, *arguments: int) -> None:

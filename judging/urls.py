@@ -24,6 +24,7 @@ from judging.views import (
     match_detail,
     match_list,
     ops,
+    rejudgings,
     scan_list,
     scorecard_detail,
     search,
@@ -144,6 +145,19 @@ urlpatterns = [
     path("upload/<uuid:upload_id>/faults.json", uploads.upload_faults, name="upload_faults"),
     path("upload/<uuid:upload_id>/retry/", uploads.upload_retry, name="upload_retry"),
     path("work/", work.work_list, name="work_list"),
+    path("rejudgings/", rejudgings.rejudging_list, name="rejudging_list"),
+    path("rejudgings/new/", rejudgings.rejudging_create, name="rejudging_create"),
+    path("rejudgings/<int:rejudging_id>/", rejudgings.rejudging_detail, name="rejudging_detail"),
+    path(
+        "rejudgings/<int:rejudging_id>.<file:kind>",
+        rejudgings.rejudging_file,
+        name="rejudging_file",
+    ),
+    path("rejudgings/<int:rejudging_id>/anew/", rejudgings.rejudging_anew, name="rejudging_anew"),
+    path(
+        "rejudgings/<int:rejudging_id>/apply/", rejudgings.rejudging_apply, name="rejudging_apply"
+    ),
+    path("rejudgings/<int:rejudging_id>/drop/", rejudgings.rejudging_drop, name="rejudging_drop"),
     path("judges/", judge_health.judge_health, name="judge_health"),
     path("work/steps/<int:step_id>/requeue/", work.step_requeue, name="step_requeue"),
 ]

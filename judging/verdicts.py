@@ -8,10 +8,27 @@ from bouts.models import Bundle
 from bouts.rules import Judge
 from judging.judges.base import Dossier, JsonDict, Opinion, Peer
 from judging.judges.detectors.plagiarism import sources_among
-from judging.judges.integrity import Found, Integrity
-from judging.judges.strategy import SCORED, SeatAnswer, strategy_digest
+from judging.judges.integrity import Found, Integrity, IntegrityJudge
+from judging.judges.objective import ObjectiveJudge
+from judging.judges.process import ProcessJudge
+from judging.judges.recovery import RecoveryJudge
+from judging.judges.strategy import SCORED, SeatAnswer, StrategyJudge, strategy_digest
 from judging.models import Finding, Verdict
 from judging.scoring.policy import CURRENT
+
+VERSIONS = {
+    judge.slug: judge.version
+    for judge in (ObjectiveJudge, ProcessJudge, StrategyJudge, RecoveryJudge, IntegrityJudge)
+}
+"""The versions of our judges' code. One is raised when the same dossier comes to another opinion,
+so that ops find the matches that were judged before it; see `judging.rejudging`."""
+
+# What a stored verdict and a stored finding say, apart from when and for whom.
+SAID = (
+    "source", "state", "reason", "score", "levels", "model", "rationale", "evidence", "detail",
+    "evidence_digest",
+)  # fmt: skip
+FOUND = ("trigger", "points", "status", "confidence", "act", "source", "note", "evidence", "reason")
 
 
 def opinion_verdict(bundle: Bundle, opinion: Opinion) -> Verdict:
@@ -25,6 +42,7 @@ def opinion_verdict(bundle: Bundle, opinion: Opinion) -> Verdict:
         rationale=opinion.rationale,
         evidence=list(opinion.evidence),
         detail={"why": opinion.why, **opinion.detail},
+        judge_version=VERSIONS[opinion.judge],
     )
 
 
@@ -56,6 +74,7 @@ def panel_verdict(
         judge=Judge.STRATEGY,
         source=Verdict.Source.OWN,
         state="panel",
+        judge_version=VERSIONS[Judge.STRATEGY],
         evidence_digest=strategy_digest(dossier, own or uploaded),
         detail={
             "calls": [seat.call for seat in own if seat.call is not None],
@@ -78,6 +97,7 @@ def searched_verdict(
         judge=Judge.INTEGRITY,
         source=Verdict.Source.OWN,
         state="searched",
+        judge_version=VERSIONS[Judge.INTEGRITY],
         detail={
             "claims": [asserted.as_json() for asserted in integrity.claims],
             "searched": list(integrity.searched),

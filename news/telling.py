@@ -21,6 +21,7 @@ from bouts.disclosure import Audience, Gate
 from bouts.models import Match, Membership, User
 from bouts.prepared import Prepared
 from bouts.rules import Disclosure
+from judging.actions import REJUDGE
 from judging.disclosed import disclosed
 from judging.models import Scorecard
 from news import tasks
@@ -57,6 +58,10 @@ class News:
     @property
     def is_ruling(self) -> bool:
         return self.before is not None and self.scorecard.cause.startswith(RULED)
+
+    @property
+    def is_rejudge(self) -> bool:
+        return self.before is not None and self.scorecard.cause == REJUDGE
 
     @property
     def is_flagged(self) -> bool:
@@ -165,6 +170,9 @@ def _tell_team(news: News) -> None:
         text = f"{subject}: {_total(card)}, was {_total(news.before)}."
     if news.is_ruling:
         kind = Notice.Kind.ADJUDICATED
+    if news.is_rejudge:
+        text = f"{subject}, rejudged: {_total(card)}, was {_total(news.before)}."
+    if news.is_ruling or news.is_rejudge:
         text = f"{text} {_reason(card)}"
     rows = [(kind, text)]
     if news.is_flagged:

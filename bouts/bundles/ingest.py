@@ -272,6 +272,30 @@ def _refuse_other_identity(
         raise Refused(faults)
 
 
+@transaction.atomic
+def read_again(bundle: Bundle, loaded: LoadedBundle, version: ChallengeVersion) -> None:
+    """Read a stored bundle's files by today's readers, under a version of its challenge.
+
+    What was made of the same files before is replaced: anchors name files and places, and stay.
+    Raises `Refused` where evidence then points nowhere. What was hidden stays hidden, whatever
+    the version says.
+    """
+    quoted = set(
+        bundle.artifacts.exclude(facts__quotes_hidden=False).values_list("path", flat=True)
+    )
+    with Spool(TestResult, RESULT_FIELDS) as results, Spool(Chunk, CHUNK_FIELDS) as packed:
+        ingest = _Ingest(loaded, version, results, packed)
+        ingest.read()
+        bundle.artifacts.all().delete()
+        ingest.write(bundle)
+    for artifact in bundle.artifacts.filter(path__in=quoted):
+        artifact.facts["quotes_hidden"] = True
+        artifact.save(update_fields=["facts"])
+    bundle.challenge_version = version
+    bundle.hidden_words = sorted({*bundle.hidden_words, *ingest.hidden.words})
+    bundle.save(update_fields=["challenge_version", "hidden_words"])
+
+
 @dataclass
 class _Ingest:
     """A bundle's artifacts on their way into the database."""

@@ -169,7 +169,7 @@ class User(AbstractUser):
         """What a token of this person can be good for."""
         scopes = [ApiToken.Scope.READ]
         if self.is_operator:
-            scopes.append(ApiToken.Scope.UPLOAD)
+            scopes += [ApiToken.Scope.UPLOAD, ApiToken.Scope.REJUDGE]
         if self.is_reviewer:
             scopes.append(ApiToken.Scope.ADJUDICATE)
         return scopes
@@ -315,6 +315,7 @@ class ApiToken(models.Model):
         READ = "read", "read what its owner may read"
         UPLOAD = "upload", "upload and check bundles and challenges"
         ADJUDICATE = "adjudicate", "work on cases"
+        REJUDGE = "rejudge", "preview rejudgings, apply and drop them"
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=80)

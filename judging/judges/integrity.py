@@ -73,6 +73,7 @@ class IntegrityJudge:
 
     slug = Judge.INTEGRITY
     title = "Integrity"
+    version = 1
 
     def judge(
         self,

@@ -89,6 +89,7 @@ class ObjectiveJudge:
 
     slug = Judge.OBJECTIVE
     title = "Objective"
+    version = 1
 
     def judge(self, dossier: Dossier, policy: Policy) -> Opinion:
         suites = suites_of(dossier)

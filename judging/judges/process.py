@@ -14,6 +14,7 @@ from judging.scoring.telemetry import Telemetry
 class ProcessJudge:
     slug = Judge.PROCESS
     title = "Process"
+    version = 1
 
     def judge(
         self,

@@ -14,6 +14,7 @@ from judging.scoring.telemetry import Telemetry
 class RecoveryJudge:
     slug = Judge.RECOVERY
     title = "Recovery"
+    version = 1
 
     def judge(
         self,

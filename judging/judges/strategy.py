@@ -88,6 +88,7 @@ class StrategyJudge:
 
     slug = Judge.STRATEGY
     title = "Strategy"
+    version = 1
 
     def seats(self, dossier: Dossier, policy: Policy) -> tuple[SeatAnswer, ...]:
         """Return the seats of the panel from uploaded verdicts; none where none was uploaded."""

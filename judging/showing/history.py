@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from bouts.disclosure import Gate
+from judging.actions import REJUDGE
 from judging.scoring.exact import score_text
 from judging.scoring.policy import Policy
 from judging.showing import words
@@ -37,6 +38,10 @@ class Revision:
     @property
     def is_ruling(self) -> bool:
         return self.cause.startswith("ruling")
+
+    @property
+    def is_rejudge(self) -> bool:
+        return self.cause == REJUDGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,7 @@ class RevisionRow:
     total: str | None
     is_open: bool
     is_this: bool
+    reason: str = ""  # why it was rejudged
 
 
 # Signatures
@@ -196,9 +202,17 @@ def revision_rows(
             total=None if revision.total is None else str(revision.total),
             is_open=revision.status in {"pending", "provisional"},
             is_this=revision.number == this,
+            reason=_why_rejudged(revision, gate),
         )
         for at, revision in reversed(list(enumerate(revisions)))
     ]
+
+
+def _why_rejudged(revision: Revision, gate: Gate) -> str:
+    """Return the public reason of a rejudging, for those who see more than scores."""
+    if not (revision.is_rejudge and gate.shows_evidence):
+        return ""
+    return inert(gate.text(revision.reason))
 
 
 def _cause(revision: Revision, before: Revision | None) -> str:
@@ -208,6 +222,8 @@ def _cause(revision: Revision, before: Revision | None) -> str:
         said = f"New upload, bundle {revision.bundle}"
     elif revision.is_ruling:
         said = "A reviewer ruled"
+    elif revision.is_rejudge:
+        said = "Rejudged"
     else:
         said = "Judged again"
     change = "total unchanged" if revision.total == before.total else f"was {_shown(before.total)}"

@@ -16,7 +16,7 @@ from bouts.htmx import render_page
 from bouts.models import Upload
 from bouts.visitors import operators_only
 from judging import spending, steps, tasks
-from judging.models import Step
+from judging.models import Rejudging, Step
 from judging.seats import seating
 
 PER_PAGE = 50
@@ -55,6 +55,7 @@ def work_list(request: HttpRequest) -> HttpResponse:
         "budget_match": settings.BUDGET_MATCH_USD,
         "uploads": uploads.order_by(FAILED_FIRST, "created_at")[:PER_PAGE],
         "upload_count": uploads.count(),
+        "rejudgings": Rejudging.objects.unsettled().count(),
         "now": timezone.now(),
     }
     return render_page(request, "judging/work_list.html", context, partial="work")

@@ -17,7 +17,9 @@ from django.test import Client
 
 from bouts.models import Artifact, Bundle, User
 from judging.actions import decide_finding
+from judging.models import Rejudging
 from tests.factories import make_user
+from tests.judging.rejudging.making import preview, propose
 from tests.judging.views.making import CANARIES, KEY, TIMES, TIMES_TOGETHER, retire, rich
 from tests.pages import without_tokens
 
@@ -57,6 +59,8 @@ PAGES = (
     "/api/matches/m-1/revisions/",
     "/api/challenges/",
     "/api/challenges/refunds/",
+    "/rejudgings/",
+    "/api/rejudgings/",
 )
 TABS = ("tests", "timeline", "diff", "logs", "deliverables", "sandbox", "scan", "files")
 QUERIES = (
@@ -157,7 +161,19 @@ def bundles(db: None, tmp_path: Path) -> list[Bundle]:
     decide_finding(old, key, status="dismissed", by=lead, reason="It means test_zanzibar_key.")
     new = rich(tmp_path / "new", hidden_log="kumquat-log once more, test_zanzibar_lock\n")
     assert new.number == 2
+    previewed(tmp_path)
     return [old, new]
+
+
+PREVIEWED = "heliotrope"  # a word of a rejudging that nobody has applied
+
+
+def previewed(tmp_path: Path) -> None:
+    """Preview a rejudging that would change the match, and apply it not."""
+    rejudging = preview(
+        propose(make_user("otto", User.Role.OPS), to_newest=True, match="m-1", reason=PREVIEWED)
+    )
+    assert rejudging.matches.get().candidate
 
 
 def test_the_crawl_finds_what_there_is_to_find(
@@ -182,9 +198,21 @@ def test_no_competitor_and_no_blind_reviewer_reads_what_is_not_for_them(
     client_of: Callable[[User], Client],
 ) -> None:
     client = client_of(request.getfixturevalue(person))
-    words = [*CANARIES, *TIMES, *TIMES_TOGETHER, *NAMELESS]
-    crawl = Crawl(client, words).over([*PAGES, *typed(bundles)])
+    number = Rejudging.objects.get().pk
+    rejudging = [
+        f"{root}/rejudgings/{number}{rest}"
+        for root, rest in (
+            ("", "/"),
+            ("", ".csv"),
+            ("", ".json"),
+            ("/api", "/"),
+            ("/api", "/matches/"),
+        )
+    ]
+    words = [*CANARIES, *TIMES, *TIMES_TOGETHER, *NAMELESS, PREVIEWED]
+    crawl = Crawl(client, words).over([*PAGES, *rejudging, *typed(bundles)])
     assert crawl.leaks == []
+    assert {crawl.seen[address] for address in rejudging} == {403}
     opened = [
         address
         for address, status in crawl.seen.items()

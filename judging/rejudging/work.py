@@ -1,0 +1,127 @@
+"""The steps of a rejudging: a row a match, each previewed by itself.
+
+The rows are the truth. A worker takes one on a lease; one whose worker dies is free again when
+the lease lapses, and doing it twice changes nothing. Once all are through, the ranks follow.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+
+from judging.models import RejudgedMatch, Rejudging
+from judging.rejudging import candidates, ranks
+
+logger = logging.getLogger(__name__)
+
+State = RejudgedMatch.State
+DIED = "the worker died each time"
+
+
+def work_on(rejudging_id: int) -> bool:
+    """Preview one match of a rejudging, or what its ranks would be; return whether more is left."""
+    row = _take(rejudging_id)
+    if row is None:
+        return _rank(rejudging_id)
+    _finish(row, **_previewed(row))
+    return True
+
+
+TAKE = """
+WITH free AS (
+    SELECT id FROM judging_rejudgedmatch
+     WHERE rejudging_id = %(rejudging)s
+       AND (state = 'waiting' OR (state = 'running' AND lease_expires_at < %(now)s))
+       AND EXISTS (SELECT FROM judging_rejudging WHERE id = %(rejudging)s AND state = 'open')
+     ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
+UPDATE judging_rejudgedmatch row SET state = 'running', attempts = attempts + 1,
+       started_at = %(now)s, lease_expires_at = %(until)s
+  FROM free WHERE row.id = free.id
+RETURNING row.id
+"""
+
+
+def _take(rejudging_id: int) -> RejudgedMatch | None:
+    """Take a match on a lease."""
+    now = timezone.now()
+    values = {"rejudging": rejudging_id, "now": now, "until": now + settings.STEP_LEASE}
+    with connection.cursor() as cursor:
+        cursor.execute(TAKE, values)
+        taken = cursor.fetchone()
+    if taken is None:
+        return None
+    rows = RejudgedMatch.objects.select_related("rejudging__by", "match__challenge")
+    return rows.get(pk=taken[0])
+
+
+def _previewed(row: RejudgedMatch) -> dict[str, Any]:
+    """Return what becomes of a row that is ours."""
+    if row.attempts > settings.STEP_ATTEMPTS:
+        return {"state": State.FAILED, "reason": row.reason or DIED}
+    try:
+        made = candidates.preview(row.rejudging, row.match)
+    except candidates.LeftOut as left_out:
+        return {"state": State.LEFT_OUT, "reason": str(left_out)}
+    except candidates.Changed:
+        return _tried(row, "the match changed while it was looked at")
+    except Exception as error:
+        logger.exception("%s failed", row)
+        return _tried(row, f"{error!r}"[:2000])
+    return {"state": State.DONE, "reason": "", **made}
+
+
+def _tried(row: RejudgedMatch, reason: str) -> dict[str, Any]:
+    is_over = row.attempts >= settings.STEP_ATTEMPTS
+    return {"state": State.FAILED if is_over else State.WAITING, "reason": reason}
+
+
+def _finish(row: RejudgedMatch, **columns: Any) -> None:
+    """Write what became of a row, if it is still in these hands and its rejudging is open."""
+    with transaction.atomic():
+        rejudging = Rejudging.objects.select_for_update().get(pk=row.rejudging_id)
+        if rejudging.state != Rejudging.State.OPEN:
+            return
+        held = RejudgedMatch.objects.filter(
+            pk=row.pk, state=State.RUNNING, lease_expires_at=row.lease_expires_at
+        )
+        held.update(finished_at=timezone.now(), lease_expires_at=None, **columns)
+
+
+def _rank(rejudging_id: int) -> bool:
+    """Write down the ranks where all matches are through; return False: nothing is left."""
+    with transaction.atomic():
+        rejudging = (
+            Rejudging.objects.select_for_update(skip_locked=True)
+            .filter(pk=rejudging_id, state=Rejudging.State.OPEN, ranked_at=None)
+            .first()
+        )
+        if rejudging is not None and not rejudging.matches.under_way().exists():
+            rejudging.ranks = ranks.before_and_after(rejudging)
+            rejudging.ranked_at = timezone.now()
+            rejudging.save(update_fields=["ranks", "ranked_at"])
+    return False
+
+
+def stranded() -> list[int]:
+    """Return the rejudgings that nobody works on though there is something left to do."""
+    now = timezone.now()
+    rows = RejudgedMatch.objects.filter(rejudging=OuterRef("pk"))
+    held = rows.filter(state=State.RUNNING, lease_expires_at__gte=now)
+    unheard = Q(created_at__lt=now - settings.STEP_LEASE / 4) | Exists(
+        rows.filter(Q(state=State.RUNNING) | Q(finished_at__isnull=False))
+    )
+    open_ones = Rejudging.objects.filter(state=Rejudging.State.OPEN)
+    left = Q(Exists(rows.under_way())) | Q(ranked_at=None)
+    return list(open_ones.filter(left, unheard, ~Q(Exists(held))).values_list("pk", flat=True))
+
+
+def to_be_applied() -> list[int]:
+    """Return the rejudgings that were asked to be applied and that no worker has."""
+    free = Q(lease_expires_at=None) | Q(lease_expires_at__lt=timezone.now())
+    applying = Rejudging.objects.filter(free, state=Rejudging.State.APPLYING)
+    return list(applying.values_list("pk", flat=True))
