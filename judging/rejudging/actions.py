@@ -58,6 +58,7 @@ def propose(
     Whoever calls this rings it when all is committed. Raises `NothingChosen`, `TellsOfHidden`
     and, where all that is chosen is frozen, `ChallengeFrozen`.
     """
+    chosen_judges = set(judges)
     rows = choice.matches()
     keys = list(rows.values_list("pk", flat=True))
     if not keys:
@@ -68,7 +69,7 @@ def propose(
         raise TellsOfHidden
     rejudging = Rejudging.objects.create(
         choice=choice.as_json(),
-        judges=[judge.value for judge in Judge if judge in set(judges)],
+        judges=[judge.value for judge in Judge if judge in chosen_judges],
         to_newest=to_newest,
         reason=reason,
         policy=CURRENT.version,

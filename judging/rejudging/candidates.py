@@ -144,12 +144,14 @@ def _preview(rejudging: Rejudging, match: Match, subject: Subject) -> JsonDict:
     version = _version(bundle, to_newest=rejudging.to_newest)
     reads = version != version_before or _is_read_by_older(bundle)
     if reads:
+        # Before anything of it is touched: whoever applies another one locks in that order.
+        _lock(match)
         _read_again(bundle, version)
     anew = _Anew(bundle, policy)
     for judge in Judge:
         if judge in rejudging.judges:
             JUDGING[judge](anew)
-    Match.objects.select_for_update().get(pk=match.pk)
+    _lock(match)
     now = subject_of(match)
     if _basis(now.bundle, now.card, version_before) != subject.basis:
         raise Changed
@@ -200,6 +202,10 @@ def _preview(rejudging: Rejudging, match: Match, subject: Subject) -> JsonDict:
 
 
 ALARMS = {"flagged", "held"}
+
+
+def _lock(match: Match) -> None:
+    Match.objects.select_for_update(of=("self",)).get(pk=match.pk)
 
 
 def _version(bundle: Bundle, *, to_newest: bool) -> ChallengeVersion:

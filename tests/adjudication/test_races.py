@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TypeVar
 
 import pytest
-from django.db import connections
 
 from adjudication import actions
 from adjudication.models import Case, Claim, Conflict, Ruling
@@ -17,27 +12,9 @@ from adjudication.refusals import Refused
 from bouts.models import User
 from tests.adjudication.making import GOOD_LEVELS, case_of, copies_of, make_match
 from tests.factories import make_user
+from tests.racing import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-Answer = TypeVar("Answer")
-
-
-def at_once(works: list[Callable[[], Answer]]) -> list[Answer | Exception]:
-    """Start all the works at the same moment; return what each gave or raised."""
-    gate = threading.Barrier(len(works))
-
-    def go(work: Callable[[], Answer]) -> Answer | Exception:
-        try:
-            gate.wait(timeout=30)
-            return work()
-        except Exception as error:
-            return error
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(len(works)) as pool:
-        return list(pool.map(go, works))
 
 
 def make_cases(count: int, **options: object) -> list[Case]:

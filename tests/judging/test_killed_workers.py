@@ -21,9 +21,11 @@ from bouts.actions import uploads
 from bouts.models import Bundle, Match, Upload, User
 from judging import tasks
 from judging.models import Finding, Scorecard, Step, Verdict
+from judging.rejudging import work
 from tests import live, matches
 from tests.factories import make_team
 from tests.faulty import good
+from tests.judging.rejudging.making import make_match, mend, propose
 from tests.matches import found
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(180)]
@@ -117,3 +119,46 @@ def test_the_next_worker_finishes_what_a_killed_one_left(
     spoken = Verdict.objects.values_list("judge", "seat")
     assert len(spoken) == len(set(spoken)) == 8  # five judges, and three seats of the panel
     assert set(Step.objects.values_list("attempts", flat=True)) == {2}
+
+
+def test_the_next_worker_goes_on_with_a_rejudging_that_a_killed_one_left(
+    queue: None,
+    settings: Settings,
+    tmp_path: Path,
+    operator: User,
+    client_of: Callable[[User], Client],
+) -> None:
+    settings.STEP_LEASE = LEASE
+    make_match(tmp_path, "m-1")
+    make_match(tmp_path, "m-2", name="Wren")
+    mend(tmp_path / "mended")
+    rejudging = propose(operator)
+    client = client_of(operator)
+
+    def page() -> str:
+        return client.get(rejudging.get_absolute_url()).content.decode()
+
+    with worker() as kill, nobody_writes("judging_verdict"):
+        tasks.ring_for_rejudging(rejudging.pk)
+        live.wait_until(lambda: is_waited_for("judging_verdict"), "the middle of a preview")
+        assert "0 of 2 done" in page()
+        kill()
+    assert Verdict.objects.filter(judge="objective").count() == 2
+    with worker():
+        live.wait_until(lambda: work.stranded() == [rejudging.pk], "the end of the lease")
+        tasks.sweep()
+        live.wait_until(lambda: "A preview: nothing of it counts" in page(), "the preview")
+        assert rejudging.matches.get(match__slug="m-1").attempts == 2
+    rejudging.refresh_from_db()
+    client.post(f"{rejudging.get_absolute_url()}apply/", {"seen": rejudging.ranked_at.isoformat()})
+    with nobody_writes("judging_verdict"), worker() as kill:
+        live.wait_until(lambda: is_waited_for("judging_verdict"), "the middle of applying")
+        kill()
+    assert not Scorecard.objects.filter(cause="rejudge").exists()
+    assert "Being applied" in page()
+    with worker():
+        live.wait_until(lambda: work.to_be_applied() == [rejudging.pk], "the end of the lease")
+        tasks.sweep()
+        live.wait_until(lambda: "2 new scorecards" in page(), "the rejudging")
+    assert Scorecard.objects.filter(cause="rejudge", is_live=True).count() == 2
+    assert Scorecard.objects.count() == 4

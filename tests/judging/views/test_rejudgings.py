@@ -24,7 +24,8 @@ pytestmark = pytest.mark.django_db
 SignedIn = Callable[[User], Client]
 LIST, NEW = "/rejudgings/", "/rejudgings/new/"
 REASON = "The lock was graded too high."
-GIVEN = {"challenge": "refunds", "judges": ["objective"], "to_newest": "1", "reason": REASON}
+JUDGES = ["objective", "process", "integrity"]
+GIVEN = {"challenge": "refunds", "judges": JUDGES, "to_newest": "1", "reason": REASON}
 
 
 @pytest.fixture
@@ -58,6 +59,7 @@ def test_it_is_chosen_previewed_and_applied_without_script(mended: None, ops: Cl
     assert 'value="refunds" selected' in text_of(ops, f"{NEW}?challenge=refunds")
     answer = ops.post(NEW, GIVEN, follow=True)
     rejudging = Rejudging.objects.get()
+    assert rejudging.judges == JUDGES
     assert answer.redirect_chain == [(rejudging.get_absolute_url(), 302)]
     page = answer.content.decode()
     assert "0 of 2 done" in page
@@ -275,6 +277,7 @@ def test_over_the_api_it_is_the_same(mended: None, ops: Client) -> None:
     assert (early.status_code, early.json()["code"]) == (409, "not_ready")
     preview(Rejudging.objects.get())
     body = ops.get(api).json()
+    assert body["judges"] == ["objective", "process", "recovery", "integrity"]
     assert body["counts"]["up"] == 1
     rows = ops.get(f"{api}matches/?show=moved").json()["results"]
     assert rows[0]["match"] == "m-1"

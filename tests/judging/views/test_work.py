@@ -109,10 +109,10 @@ def test_ten_times_the_work_needs_no_more_queries(
 ) -> None:
     matches.store(tmp_path / "0", match="m-0")
     with django_assert_num_queries(
-        8
-    ):  # session, person, states, count, steps, uploads, count, cost
+        9
+    ):  # session, person, states, count, steps, uploads, count, cost, rejudgings
         ops.get("/work/")
     for number in range(1, 6):
         matches.store(tmp_path / str(number), match=f"m-{number}")
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         ops.get("/work/")
