@@ -126,13 +126,20 @@ class Line:
     notes: tuple[str, ...]
 
 
-def line_of(row: RejudgedMatch) -> Line:
+MOST_MOVES = 12  # that a line of a page tells; files tell them all
+
+
+def line_of(row: RejudgedMatch, most: int | None = MOST_MOVES) -> Line:
     candidate = row.candidate or {}
+    moves = candidate.get("moves", ())
+    told = [_move(move) for move in moves[:most]]
+    if len(moves) > len(told):
+        told.append(f"and {len(moves) - len(told)} more")
     return Line(
         row,
         candidate.get("card_before", {}),
         candidate.get("card", {}),
-        tuple(map(_move, candidate.get("moves", ()))),
+        tuple(told),
         tuple(_notes(candidate)),
     )
 
@@ -210,7 +217,7 @@ def table_of(rejudging: Rejudging) -> Table:
 
 
 def _cells(row: RejudgedMatch) -> list[Any]:
-    line, agent = line_of(row), row.match.agent
+    line, agent = line_of(row, most=None), row.match.agent
     candidate = row.candidate or {}
     sides = (line.before, line.after)
     return [

@@ -383,7 +383,7 @@ def test_a_worker_that_died_leaves_its_match_to_the_next_one(mended: None, opera
 def test_an_apply_that_fails_leaves_nothing_and_opens_it_again(
     rejudging: Rejudging, operator: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fails(agent_id: int) -> None:
+    def fails(match: Match) -> None:
         raise ValueError("no boards today")
 
     actions.ask_to_apply(rejudging.pk, seen=rejudging.ranked_at, by=operator)

@@ -16,6 +16,8 @@ from django.urls import resolve
 from bouts.actions import uploads
 from bouts.models import Artifact, Bundle, Upload, User
 from judging import api_urls, urls
+from judging.models import Rejudging
+from tests.judging.rejudging.making import preview, propose
 from tests.judging.views.making import many_tests, rich, sarif, scanned, step, trajectory
 from tests.matches import found
 
@@ -31,6 +33,9 @@ ELSEWHERE = {
     "upload_faults": "faults end somewhere: tests/bouts/bundles/test_documents.py",
     "upload_retry": "it takes a form alone",
     "step_requeue": "it takes a form alone",
+    "rejudging_anew": "it takes a form alone",
+    "rejudging_apply": "it takes a form alone",
+    "rejudging_drop": "it takes a form alone",
 }
 TABS = ("tests", "timeline", "diff", "logs", "deliverables", "sandbox", "scan", "files")
 
@@ -123,12 +128,17 @@ def addresses(bundle: Bundle) -> Iterator[str]:
     yield from ("/api/leaderboard/", f"/api/leaderboard/{slug}/")
     for part in ("", "breakdown/", "revisions/"):
         yield f"/api{page}{part}"
+    number = Rejudging.objects.get().pk
+    yield from ("/rejudgings/", "/rejudgings/new/", "/api/rejudgings/")
+    yield from (f"/rejudgings/{number}{part}" for part in ("/", ".csv", ".json"))
+    yield from (f"/api/rejudgings/{number}/{part}" for part in ("", "matches/"))
 
 
 def test_every_answer_is_bounded_or_sent_in_pieces(
     large: Bundle, operator: User, client_of: Callable[[User], Client]
 ) -> None:
     uploads.receive(SimpleUploadedFile("a.zip", b"no archive"), by=operator, is_check=False)
+    preview(propose(operator, match="m-1"))
     client = client_of(operator)
     read: set[str] = set()
     too_large = []
