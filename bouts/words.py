@@ -11,7 +11,7 @@ WORDS = {
     "no_failing_tests": "no test failed when first seen",
     "no_content": "the record carries no file content",
     "no_clock": "the record has no timestamps",
-    "degraded": "the clock of the record has gaps",
+    "degraded": "the clock of the record has gaps or runs backwards",
     "tests_unreadable": "test results unreadable",
     "no_telemetry": "no telemetry",
     "no_tests": "no test in either suite",

@@ -22,7 +22,9 @@ from judging.models import Scorecard, Step
 from judging.scoring.policy import CURRENT
 from news.models import Notice
 from tests.judging.views.making import (
+    FILES,
     FINDINGS,
+    STEPS,
     many_tests,
     plain,
     retire,
@@ -203,6 +205,31 @@ def test_a_judge_without_a_score_says_why(
     said = text_of(page(client_of(competitor)))
     assert "No telemetry" in said
     assert "Model half: not evaluated: no model" in said or "not evaluated" in said
+
+
+def test_a_clock_that_runs_backwards_is_said_and_never_scored(
+    tmp_path: Path, competitor: User, client_of: Callable[[User], Client]
+) -> None:
+    """Order is by number, time gives durations alone: a length below nothing is no length."""
+    told = [dict(one) for one in STEPS]
+    told[6]["timestamp"] = "2026-03-12T14:03:00Z"  # the passing run, before the failing one
+    files = {**FILES, "telemetry.json": ("telemetry", trajectory(told))}
+    rich(tmp_path, verdicts=[], findings=[], files=files)
+    client = client_of(competitor)
+    judges = client.get("/api/matches/m-1/breakdown/").json()["judges"]
+    ratio, progress = judges["process"]["metrics"], judges["recovery"]["metrics"]
+    assert (ratio["first_fix_ratio"]["value"], ratio["first_fix_ratio"]["reason"]) == (
+        None,
+        "degraded",
+    )
+    assert (
+        progress["score_trajectory"]["score"] == "100.00"
+    )  # the failing run came first all the same
+    html = client.get(PAGE).content.decode()
+    assert "A time that this needs is missing or runs backwards" in html
+    assert "The clock of the record has gaps or runs backwards" in html
+    timeline = client.get(f"{PAGE}evidence/timeline/").content.decode()
+    assert "Time runs backwards; it is left as it is written" in timeline
 
 
 def test_a_match_without_objective_has_no_total_and_a_reason(
