@@ -255,7 +255,10 @@ def _objective_notes(
                 f"No performance bonus: {speed['median_s']} s against a baseline of "
                 f"{speed['baseline_s']} s."
             )
-    flaky = sum(test["flaky"] for test in evidence.get("tests", []))
+    tests = evidence.get("tests", [])
+    if errored := sum("errored" in test["outcomes"] for test in tests):
+        yield f"{words.count(errored, 'test')} errored: counted, and not as passed."
+    flaky = sum(test["flaky"] for test in tests)
     if flaky:
         yield f"{words.count(flaky, 'test')} passed only on a later attempt; the first one counts."
     if judge.get("unlisted"):

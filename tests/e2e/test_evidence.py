@@ -13,6 +13,7 @@ from bouts.models import Bundle, User
 from tests.e2e.conftest import OpenPage
 from tests.factories import make_user
 from tests.judging.views.making import rich
+from tests.judging.views.test_hostile import store_hostile
 
 Shoot = Callable[[Page, str], Path]
 Accessible = Callable[[Page], None]
@@ -141,3 +142,31 @@ def test_staff_who_look_through_other_eyes_are_told_on_every_page(
     expect(banner).to_be_visible()
     page.get_by_role("link", name="Back to all that staff see").click()
     expect(banner).to_have_count(0)
+
+
+@pytest.mark.timeout(300)
+def test_what_strangers_wrote_does_nothing_in_a_browser(
+    worker: None, ines: User, operator: User, page_as: OpenPage, tmp_path: Path
+) -> None:
+    """Beside what `Problems` sees, such as a breach of the policy: no dialog opens, nothing leads away."""
+    bundle = store_hostile(tmp_path)
+    page = page_as(operator)
+    opened: list[str] = []
+    page.on("dialog", lambda dialog: (opened.append(dialog.message), dialog.dismiss()))
+    page.on("popup", lambda popup: opened.append(popup.url))
+    files = [f"evidence/{digest}/" for digest in bundle.artifacts.values_list("blob_id", flat=True)]
+    tabs = [f"evidence/{tab}/" for tab in TABS]
+    for address in (
+        *(f"/matches/m-1/{part}" for part in ("", *tabs, *files)),
+        *("/matches/", "/search/?q=Heron", "/leaderboard/", "/challenges/refunds/", "/judges/"),
+        f"/agents/{bundle.match.agent_id}/",
+        "/notices/",
+    ):
+        page.goto(address)
+        for plot in page.locator("[data-plot]").all():
+            plot.scroll_into_view_if_needed()
+            expect(plot).to_have_attribute("data-drawn", "")
+        page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+        expect(page.locator("main")).to_be_visible()
+        assert page.url.endswith(address)
+    assert opened == []

@@ -37,6 +37,11 @@ FILE = "logs/<svg onload=alert(1)>.log"
 
 @pytest.fixture
 def hostile(db: None, tmp_path: Path) -> Bundle:
+    return store_hostile(tmp_path)
+
+
+def store_hostile(folder: Path) -> Bundle:
+    """Judge a match that tries it in every name and text there is."""
     test_id = f"test_twice {ALL}"
     tests = [
         *TESTS,
@@ -64,7 +69,7 @@ def hostile(db: None, tmp_path: Path) -> Bundle:
     ]
     sandbox = f'11 1796042165.1 openat(AT_FDCWD, "/work/{PAYLOADS[1]}", O_RDONLY) = 3\n'
     return rich(
-        tmp_path,
+        folder,
         agent={"name": NAME, "version": "<b>2</b>", "base_model": "<i>q</i>", "scaffold": "<u>s</u>"},
         bout="<em>Autumn</em>",
         challenge={"tests": tests, "title": "Refunds <script>alert(1)</script>", "briefing": note, "family": "<b>f</b>"},

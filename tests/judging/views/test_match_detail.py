@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -205,6 +206,30 @@ def test_a_judge_without_a_score_says_why(
     said = text_of(page(client_of(competitor)))
     assert "No telemetry" in said
     assert "Model half: not evaluated: no model" in said or "not evaluated" in said
+
+
+def test_tests_that_errored_stay_in_the_count_on_page_api_and_file(
+    tmp_path: Path, operator: User, client_of: Callable[[User], Client]
+) -> None:
+    names = [f"tests.test_b::test_{number}" for number in range(10)]
+    listed = [{"id": name, "suite": "static", "severity": "medium"} for name in names]
+    broken = '<error message="fixture is gone"/>'
+    cases = "".join(
+        f'<testcase classname="tests.test_b" name="test_{number}">{broken if number < 2 else ""}</testcase>'
+        for number in range(10)
+    )
+    plain(
+        tmp_path, challenge={"tests": listed}, static=[f"<testsuite>{cases}</testsuite>"], hidden=[]
+    )  # fmt: skip
+    client = client_of(operator)
+    objective = client.get("/api/matches/m-1/breakdown/").json()["judges"]["objective"]
+    outcomes = [test["outcomes"] for test in objective["evidence"]["tests"]]
+    assert (outcomes.count(["errored"]), outcomes.count(["passed"])) == (2, 8)
+    assert objective["raw"] == "80.00"
+    html = client.get(PAGE).content.decode()
+    assert ">8 of 10</td>" in html and "2 tests errored: counted, and not as passed." in html
+    (row,) = json.loads(client.get("/matches.json").getvalue())["rows"]
+    assert row["objective"] == "80.00"
 
 
 def test_a_clock_that_runs_backwards_is_said_and_never_scored(
