@@ -16,25 +16,18 @@ from django.contrib.auth import SESSION_KEY, get_user_model
 from django.contrib.sessions.backends.db import SessionStore
 from django.db import connection
 
+from bouts import serve
+
 CLIENTS = 4
 
 
 @contextmanager
 def running() -> Iterator[tuple[str, int]]:
-    """Run gunicorn as `make up` does, with two sync workers; yield its address."""
+    """Run gunicorn as `make up` does; yield its address."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = [
-        sys.executable,
-        "-m",
-        "gunicorn",
-        "bouts.wsgi",
-        "--workers",
-        "2",
-        "--no-control-socket",
-    ]
     process = subprocess.Popen(
-        [*command, "--bind", f"127.0.0.1:{port}", "--log-level", "error"],
+        [sys.executable, "-m", *serve.web(f"127.0.0.1:{port}"), "--log-level", "error"],
         env={
             **os.environ,
             "DJANGO_SETTINGS_MODULE": "bench.settings",
@@ -67,7 +60,7 @@ def get(
 
     By hand, since what a client costs is taken from the cores that the server runs on.
     """
-    fields = {"Host": f"{host}:{port}", "Content-Length": "0", **headers}
+    fields = {"Host": f"{host}:{port}", "Content-Length": "0", "Connection": "close", **headers}
     lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items())]
     with socket.create_connection((host, port), timeout=60) as client:
         client.sendall("\r\n".join([*lines, "", ""]).encode())

@@ -43,6 +43,7 @@ _KEY_ENDS = re.compile(_END.encode())
 # A line is looked at in pieces of this length, with an overlap, so that one line of a hundred
 # megabytes costs no more memory than many.
 PIECE = 1 << 20
+SENT = 1 << 16  # bytes that go out together: a line by itself costs as much as hundreds
 
 
 def mask(text: str) -> str:
@@ -87,14 +88,19 @@ def without_keys(lines: Sequence[str]) -> Sequence[str]:
 
 
 def masked_pieces(stream: BinaryIO) -> Iterator[bytes]:
-    """Yield a file's content with its secrets masked, in pieces of bounded size.
+    """Yield a file's content with its secrets masked, in pieces that are worth sending.
 
     Lines that hold a private key are masked whole. A secret that lies across two pieces of
     one overlong line is the one thing that is missed.
     """
-    watch = KeyWatch()
+    watch, piece = KeyWatch(), bytearray()
     while line := stream.readline(PIECE):
         if watch.sees(line):
-            yield MASK.encode() + (b"\n" if line.endswith(b"\n") else b"")
+            piece += MASK.encode() + (b"\n" if line.endswith(b"\n") else b"")
         else:
-            yield _SECRET_BYTES.sub(lambda found: found[0][:SHOWN] + MASK.encode(), line)
+            piece += _SECRET_BYTES.sub(lambda found: found[0][:SHOWN] + MASK.encode(), line)
+        if len(piece) >= SENT:
+            yield bytes(piece)
+            piece.clear()
+    if piece:
+        yield bytes(piece)

@@ -27,10 +27,11 @@ import django
 from bouts import embedded, env
 
 WEB_WORKERS = 2
+# Of each web worker. A sync worker has one, and whoever sends a bundle or takes a file over a slow
+# line keeps it until the end: two of them, and nobody else gets a page.
+WEB_THREADS = 4
 TASK_WORKERS = 2
 OUTSIDE_WORKERS = 6  # threads, since all they do is wait: two panels of three may hang at once
-# A sync worker is busy while a bundle arrives; this many seconds allow 512 MB over a slow line.
-REQUEST_TIMEOUT_S = 600
 # An idle Celery worker takes some 6 s to end. What still works after this many is killed, and its
 # steps are taken up at the next start.
 PATIENCE_S = 12
@@ -204,10 +205,16 @@ def start(address: Address, *, database_is_ours: bool) -> Iterator[Child]:
     for name, command in workers().items():
         yield Child(name, *command, "--loglevel", level, logs=logs, environment=environment)
 
-    gunicorn = ["gunicorn", "bouts.wsgi", "--bind", str(address), "--workers", str(WEB_WORKERS)]
-    gunicorn += ["--timeout", str(REQUEST_TIMEOUT_S), "--graceful-timeout", str(PATIENCE_S // 2)]
-    gunicorn += ["--no-control-socket"]
-    yield Child("server", *gunicorn, logs=logs, environment=environment)
+    yield Child("server", *web(str(address)), logs=logs, environment=environment)
+
+
+def web(address: str) -> list[str]:
+    """Return the command of the web server."""
+    return [
+        *("gunicorn", "bouts.wsgi", "--bind", address, "--no-control-socket"),
+        *("--workers", str(WEB_WORKERS), "--threads", str(WEB_THREADS)),
+        *("--graceful-timeout", str(PATIENCE_S // 2)),
+    ]
 
 
 def workers() -> dict[str, list[str]]:

@@ -105,7 +105,7 @@ def storage(tmp_path: Path, settings: Settings) -> Path:
 
 @pytest.fixture(scope="session")
 def server(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[live.Server]:
-    """A real server, gunicorn with two workers, over the database of the tests.
+    """A real server, gunicorn as `make up` runs it, over the database of the tests.
 
     It sees only what is committed: use it with `transactional_db`.
     """

@@ -18,6 +18,8 @@ from urllib.parse import quote, urlencode
 from django.conf import settings
 from django.db import connection
 
+from bouts import serve
+
 Found = TypeVar("Found")
 
 
@@ -82,8 +84,7 @@ class Server:
         self._running = ExitStack()
 
     def start(self) -> None:
-        command = ["gunicorn", "bouts.wsgi", "--bind", self.address, "--workers", "2"]
-        command += ["--no-control-socket", "--preload"]  # imports once for both of them
+        command = [*serve.web(self.address), "--preload"]  # imports once for both workers
         self._running.enter_context(running(*command, log=logs() / "server.log", env=self.env))
         wait_until(self._answers, "an answer of the server", timeout_s=240)
 
