@@ -51,7 +51,7 @@ class Limits:
 def size(count: int) -> str:
     """Return a number of bytes as people read it: ``38.2 MB``, ``412 bytes``."""
     if count < 1_000:
-        return f"{count} bytes"
+        return f"{count} byte{'s' * (count != 1)}"
     if count < MEGABYTE:
         return f"{count / 1_000:.1f} kB"
     return f"{count / MEGABYTE:,.1f} MB".replace(".0 MB", " MB")

@@ -147,8 +147,8 @@ def _directory(file: BinaryIO, limits: Limits) -> list[_Header]:
     if len(headers) != count:
         raise Broken(
             f"byte {start}",
-            f"{len(headers):,} members",
-            f"{count:,} members, as the end record says",
+            f"members: {len(headers):,}",
+            f"members: {count:,}, as the end record says",
         )
     return _bounded(headers, start)
 

@@ -22,6 +22,7 @@ from bouts.bundles import documents, manifest
 from bouts.bundles.reading import State
 from bouts.formats.documents import top_keys
 from bouts.formats.sniff import HEAD_BYTES, READERS
+from bouts.formats.text import count as count_of
 from bouts.formats.text import single_line
 from bouts.formats.types import Kind, Note, Reader, Report, Unreadable
 from bouts.formats.xml import root_tag
@@ -209,7 +210,7 @@ def _members(path: Path) -> str:
             count = len(archive.infolist())
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
         return ""
-    return f" of {count:,} members" if count else ""
+    return f" of {count_of(count, 'member')}" if count else ""
 
 
 def _is_plain_text(head: bytes) -> bool:

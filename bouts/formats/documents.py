@@ -21,7 +21,7 @@ import orjson
 
 from bouts.formats.crumbs import Crumbs
 from bouts.formats.mending import Notation, byte_order_mark, mended
-from bouts.formats.text import NUL_MARK, UNKNOWN_MARK, single_line
+from bouts.formats.text import NUL_MARK, UNKNOWN_MARK, count, single_line
 from bouts.formats.types import Report, Unreadable
 
 WHOLE_LIMIT = 4 * 1024 * 1024  # bytes up to which a document is loaded whole
@@ -260,7 +260,7 @@ def _without_odd_numbers(data: bytes, report: Report) -> bytes:
 
     data = _ODD_NUMBER.sub(replaced, data)
     if found:
-        report.note(f"numbers that are not finite are taken for null ({found:,} times)")
+        report.note(f"numbers that are not finite are taken for null ({count(found, 'time')})")
     return data
 
 

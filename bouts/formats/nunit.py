@@ -19,7 +19,7 @@ from typing import BinaryIO, ClassVar
 from bouts.formats.cases import case_id, seconds, stated_severity, told_result, whole
 from bouts.formats.guard import guarded
 from bouts.formats.tally import Tally
-from bouts.formats.text import single_line
+from bouts.formats.text import count, single_line
 from bouts.formats.types import Kind, Outcome, Report, TestResult, Unreadable
 from bouts.formats.xml import Element, Step, moves, root_tag
 
@@ -193,7 +193,7 @@ class _Reading:
 
     def _emptiness(self) -> str:
         if claimed := self._claims().get("tests"):
-            return f"no test case in it, though it claims {claimed:,} tests"
+            return f"no test case in it, though it claims {count(claimed, 'test')}"
         return "no test case in it: an empty run is no evidence"
 
     def _claims(self) -> dict[str, int]:

@@ -24,7 +24,7 @@ from bouts.formats.crumbs import Crumbs
 from bouts.formats.guard import guarded
 from bouts.formats.lines import numbered_lines
 from bouts.formats.tally import LOG_LIMIT, MAX_REMEMBERED_IDS, MESSAGE_LIMIT, Tally
-from bouts.formats.text import Clipper, decode, shorten, shorten_id, single_line
+from bouts.formats.text import Clipper, count, decode, shorten, shorten_id, single_line
 from bouts.formats.types import Kind, Outcome, Report, TestResult, Unreadable
 
 MAX_DEPTH = 50  # of subtests
@@ -461,14 +461,14 @@ class _Reading:
     def _fault_of_plan(self, level: _Level) -> str:
         if not level.seen and not self._waiting:
             if level.plan:
-                return f"{level.plan:,} tests were planned and none ran"
+                return f"{count(level.plan, 'test was', 'tests were')} planned and none ran"
             return ""  # an empty document, or one in which all is skipped
         if level.plan is None:
             return "there is no plan: the run may have been cut short"
         if level.plans > 1:
             return "there is more than one plan"
         if level.plan != level.seen:
-            return f"{level.plan:,} tests were planned and {level.seen:,} ran"
+            return f"{count(level.plan, 'test was', 'tests were')} planned and {level.seen:,} ran"
         is_planned = level.highest <= level.plan and not level.is_twice
         return "" if is_planned else "a number stands twice or is not planned"
 

@@ -128,3 +128,8 @@ class Clipper:
         head, tail = "".join(self._head), "".join(self._tail)
         missing = self._dropped + max(len(tail) - self._half, 0)
         return joined(head, missing, tail[-self._half :]) if missing else head + tail
+
+
+def count(number: int, noun: str, nouns: str | None = None) -> str:
+    """A number with what it counts: ``1 run``, ``1,200 runs``."""
+    return f"{number:,} {noun if number == 1 else nouns or f'{noun}s'}"

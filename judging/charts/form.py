@@ -10,10 +10,11 @@ from typing import Any
 PEN, PENCIL = "--pen", "--pencil"
 
 
-def form_figure(points: Sequence[tuple[datetime, str, str, bool]]) -> dict[str, Any]:
+def form_figure(points: Sequence[tuple[datetime, str, str, bool]], zone: str) -> dict[str, Any]:
     """Return a figure of (when, total, match, whether it counts), in order of time.
 
-    Times are drawn as clocks in their zone show them: Plotly takes no notice of an offset.
+    Times are drawn as clocks in their zone show them, since Plotly takes no notice of an offset;
+    ``zone`` is its name, for the axis.
     """
     traces = []
     for counts, name, colour, symbol in (
@@ -37,6 +38,11 @@ def form_figure(points: Sequence[tuple[datetime, str, str, bool]]) -> dict[str, 
             )
     layout = {
         "yaxis": {"range": [0, 104], "tickvals": [0, 15, 35, 55, 75, 90, 100]},
-        "xaxis": {"type": "date", "tickangle": 0, "nticks": 6},
+        "xaxis": {
+            "type": "date",
+            "tickangle": 0,
+            "nticks": 6,
+            "title": {"text": f"Fought, {zone}"},
+        },
     }
     return {"data": traces, "layout": layout}

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from bouts.formats.text import count
 from bouts.formats.types import Event, EventKind
 from judging.charts.scale import percent, trimmed
 from judging.scoring.errors import ErrorEpisode
@@ -296,12 +297,12 @@ def _errors(episodes: Sequence[ErrorEpisode], place: _Place) -> list[ErrorBar]:
         together[episode.opened_seq, episode.closed_seq] += 1
     free = [0.0] * ERROR_ROWS
     bars: list[ErrorBar] = []
-    for (opened, closed), count in sorted(together.items(), key=lambda item: item[0][0]):
+    for (opened, closed), number in sorted(together.items(), key=lambda item: item[0][0]):
         start = place.share(opened)
         end = 1.0 if closed is None else max(place.share(closed), start + 0.002)
         row = next((at for at, until in enumerate(free) if until <= start), len(bars) % ERROR_ROWS)
         free[row] = end + 0.05
-        what = "1 thing" if count == 1 else f"{count} things"
+        what = count(number, "thing")
         bars.append(
             ErrorBar(
                 x=percent(LEFT + WIDTH * start),
@@ -343,14 +344,20 @@ def _phases(
 
 
 def _text(events: Sequence[Event], story: Story, place: _Place) -> str:
-    span = f" over {place.length / 60:.0f} minutes" if place.has_clock else ", by their order"
+    span = (
+        f" over {count(round(place.length / 60), 'minute')}"
+        if place.has_clock
+        else ", by their order"
+    )
     closed = sum(not episode.is_open for episode in story.errors)
-    said = [f"Timeline of {len(events):,} events{span}: {len(story.runs)} test runs"]
+    said = [
+        f"Timeline of {count(len(events), 'event')}{span}: {count(len(story.runs), 'test run')}"
+    ]
     if story.runs:
         first, last = story.runs[0], story.runs[-1]
         said.append(
             f"from {first.passed} of {first.total} to {last.passed} of {last.total} passing"
         )
-    said.append(f"{len(story.errors)} error episodes, {closed} of them closed")
-    said.append(f"{len(story.reverts)} reverts")
+    said.append(f"{count(len(story.errors), 'error episode')}, {closed} of them closed")
+    said.append(count(len(story.reverts), "revert"))
     return ", ".join(said) + "."

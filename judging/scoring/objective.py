@@ -303,9 +303,9 @@ def _why(
 ) -> str:
     parts = []
     if static is not None:
-        parts.append(f"static {plain(static)}")
+        parts.append(f"visible tests {plain(static)}")
     if hidden is not None:
-        parts.append(f"hidden {plain(hidden)}")
+        parts.append(f"hidden tests {plain(hidden)}")
     if evidence.crashes:
         parts.append(f"{evidence.crashes} × crash −{evidence.crashes * rules.crash_penalty}")
     if bonus:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from bouts import words
+from bouts.formats.text import count as count
 
 JUDGES = {
     "objective": "Objective",
@@ -133,10 +134,6 @@ def sentence(text: str) -> str:
     """Return a line that scoring wrote as it stands on a page: a capital, real minus signs."""
     text = _HYPHEN_AS_MINUS.sub("−", text)
     return text[:1].upper() + text[1:]
-
-
-def count(number: int, noun: str, nouns: str | None = None) -> str:
-    return f"{number:,} {noun if number == 1 else nouns or f'{noun}s'}"
 
 
 def counted_out(number: int) -> str:

@@ -173,7 +173,7 @@ def _figure(cards: Sequence[Scorecard]) -> dict[str, Any] | None:
         for card in reversed(cards)
         if card.total is not None
     ]
-    return form_figure(points) if len(points) > 1 else None
+    return form_figure(points, timezone.get_current_timezone_name()) if len(points) > 1 else None
 
 
 FILE_COLUMNS = (

@@ -100,7 +100,7 @@ def test_an_archive_a_folder_and_a_missing_file_say_what_to_do(tmp_path: Path) -
     found, code = inspected(archive, tmp_path, tmp_path / "none")
     reasons = [row["notes"][0]["text"] for row in found]
     assert code == 1
-    assert "a zip archive of 1 members; a bundle is checked with" in reasons[0]
+    assert "a zip archive of 1 member; a bundle is checked with" in reasons[0]
     assert reasons[1].startswith("a folder: name the files in it")
     assert reasons[2] == "no such file or directory"
 

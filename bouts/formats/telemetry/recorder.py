@@ -15,7 +15,7 @@ from bouts.formats.telemetry.contents import Change, Contents, Copy, Delete, Edi
 from bouts.formats.telemetry.outcomes import Outcome, outcome_of, told_by_words
 from bouts.formats.telemetry.test_output import parse_test_output
 from bouts.formats.telemetry.tools import Action, action_of
-from bouts.formats.text import shorten, shorten_id, single_line, visible
+from bouts.formats.text import count, shorten, shorten_id, single_line, visible
 from bouts.formats.types import Event, EventKind, Report, Unreadable
 
 MAX_EVENTS = 500_000
@@ -96,7 +96,7 @@ class Recorder:
     def finish(self, report: Report) -> None:
         """Write the counts: of all events, and of each kind that occurs."""
         if self._parsed_runs:
-            report.note(f"test results parsed from text: {self._parsed_runs:,} runs")
+            report.note(f"test results parsed from text: {count(self._parsed_runs, 'run')}")
         kinds = {str(kind): self._counts[kind] for kind in EventKind if self._counts[kind]}
         report.counts.update(events=self._number, **kinds)
 

@@ -337,7 +337,7 @@ def test_test_results_are_parsed_from_text_and_said_to_be() -> None:
     assert event.kind is EventKind.TEST
     assert event.results == {"tests.test_a.TestA::test_b[1]": True, "tests.test_a::test_c": False}
     assert (event.passed, event.failed, event.ok, event.exit_code) == (1, 1, False, 1)
-    assert "parsed from text: 1 runs" in notes(report)
+    assert "parsed from text: 1 run" in notes(report)
 
 
 def test_a_test_command_without_a_result_stays_a_test_without_results() -> None:

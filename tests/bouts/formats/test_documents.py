@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from bouts.formats import documents, mending
 from bouts.formats.documents import Document, Part, top_keys
+from bouts.formats.text import count
 from bouts.formats.types import Report, Unreadable
 
 scalars = st.one_of(
@@ -149,7 +150,7 @@ def test_odd_numbers_can_be_forgiven_and_are_said(data: bytes, value: Any, numbe
     report = Report()
     (part,) = Document(io.BytesIO(data), report, forgives_numbers=True).parts("")
     assert part.value == value
-    told = [f"numbers that are not finite are taken for null ({number} times)"]
+    told = [f"numbers that are not finite are taken for null ({count(number, 'time')})"]
     assert [note.text for note in report.notes] == (told if number else [])
 
 

@@ -82,7 +82,7 @@ def test_bare_numbers_that_are_not_finite_are_null_and_noted(number: str) -> Non
     text = document(row("inf, nan", real_time=9.25), row("other")).replace("9.25", number)
     found, report = read(GoogleBenchmarkReader(), text)
     assert [sample.name for sample in found] == ["other"]
-    assert "not finite are taken for null (1 times)" in notes(report)
+    assert "not finite are taken for null (1 time)" in notes(report)
 
 
 @pytest.mark.parametrize("summary", ["mean", "median", "stddev", "cv", "BigO", "RMS"])

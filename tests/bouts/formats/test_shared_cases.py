@@ -225,7 +225,7 @@ TABLE = [
     telemetry(
         "claude_code/sample_session.json",
         "claude-code",
-        ("parsed from text: 1 runs",),
+        ("parsed from text: 1 run",),
         **{"records": 33, "messages": 33, "events": 21, "start": 1, "message": 8, "plan": 1},
         **{"search": 2, "edit": 4, "test": 2, "run": 1, "checkpoint": 2},
     ),

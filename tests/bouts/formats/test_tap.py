@@ -260,7 +260,7 @@ def test_words_of_a_program_are_no_subtest() -> None:
     [
         (["1..0", "ok 1", "ok 2"], "0 tests were planned and 2 ran"),
         (["1..3", "ok 1"], "3 tests were planned and 1 ran"),
-        (["ok 1", "ok 2", "1..1"], "1 tests were planned and 2 ran"),
+        (["ok 1", "ok 2", "1..1"], "1 test was planned and 2 ran"),
         (["1..3"], "3 tests were planned and none ran"),
         (["ok 1"], "there is no plan"),
         (["1..2", "ok 1", "ok 3"], "not planned"),

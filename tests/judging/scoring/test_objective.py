@@ -168,7 +168,8 @@ def test_crashes_findings_and_bonus_are_added_before_the_limits() -> None:
     assert outcome.score == outcome.base + 4 - 20
     assert outcome.deductions == 20
     assert (
-        outcome.why == "Static 66.67, hidden 75, 1 × crash −10, speed +4, 2 × critical finding −10"
+        outcome.why == "Visible tests 66.67, hidden tests 75, 1 × crash −10, speed +4, "
+        "2 × critical finding −10"
     )
 
 

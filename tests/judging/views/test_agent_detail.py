@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from bouts.models import Agent, User
+from bouts.models import Agent, Bundle, User
 from judging.models import Scorecard
 from judging.scoring.policy import CURRENT, WEIGHED
 from judging.showing.mending import losses, worth_mending
@@ -117,6 +118,23 @@ def test_the_picture_has_every_number_of_the_table(
     }
     assert drawn == told
     assert len(told) == 2
+
+
+def test_the_picture_is_drawn_in_the_zone_that_its_axis_names(
+    heron: Agent, client_of: ClientOf, competitor: User
+) -> None:
+    moment = datetime(2026, 7, 1, 22, 30, tzinfo=UTC)
+    Bundle.objects.update(started_at=moment)
+    client = client_of(competitor)
+    for zone, drawn in (("UTC", "2026-07-01T22:30:00"), ("Asia/Tokyo", "2026-07-02T07:30:00")):
+        competitor.time_zone = zone
+        competitor.save()
+        page = page_of(client, address(heron))
+        (data,) = re.findall(r'<script id="form-plot" type="application/json">(.*?)</script>', page)
+        figure = json.loads(data)
+        assert figure["layout"]["xaxis"]["title"]["text"] == f"Fought, {zone}"
+        assert {when for trace in figure["data"] for when in trace["x"]} == {drawn}
+        assert drawn[8:10].lstrip("0") in text_of(page.partition('id="form"')[2])
 
 
 def test_an_agent_that_is_not_there_is_404(db: None, client_of: ClientOf, operator: User) -> None:
