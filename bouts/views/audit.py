@@ -33,6 +33,7 @@ def audit_list(request: HttpRequest) -> HttpResponse:
     context = {
         "form": form,
         "entries": entries[:PER_PAGE],
+        "is_narrowed": any(asked.values()),
         "older": entries[PER_PAGE - 1].pk if len(entries) > PER_PAGE else None,
     }
     return render_page(request, "bouts/audit_list.html", context, partial="log")
