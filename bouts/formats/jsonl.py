@@ -52,8 +52,7 @@ class JsonLines:
         """Yield the objects in the order of their lines. What is left out is noted once."""
         remarks, count = Remarks(), 0
         crumbs = Crumbs(self._size, "lines", BYTES_EACH)
-        for line, data in _lines(self._source):
-            crumbs.add()
+        for line, data in _lines(self._source, crumbs):
             value = _parsed(data, line)
             if isinstance(value, dict):
                 count += 1
@@ -91,12 +90,16 @@ def _small(line: bytes) -> Any:
         return None
 
 
-def _lines(source: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines that are not blank with their numbers from 1, split on LF alone."""
+def _lines(source: BinaryIO, crumbs: Crumbs) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that are not blank with their numbers from 1, split on LF alone.
+
+    Blank ones cost time too: each counts as a crumb.
+    """
     source.seek(0)
     line = 0
     while data := source.readline(MAX_RECORD_BYTES + 1):
         line += 1
+        crumbs.add()
         if len(data) > MAX_RECORD_BYTES:
             limit = f"MAX_RECORD_BYTES = {MAX_RECORD_BYTES:,}"
             raise Unreadable(f"a line is longer than {limit}", f"line {line}")

@@ -20,6 +20,11 @@ from bouts.formats.types import Unreadable
 MAGIC = zips.LOCAL
 # What DESIGN.md bounds. An installation's own bounds are held when the bundle comes in.
 LIMITS = Limits()
+# What is unpacked costs as much as a file of that size, and a member may be packed two hundred
+# times smaller. Real logs are packed four to five times: so many bytes any archive may unpack to,
+# and beyond them so many times its own size.
+FREE_BYTES = 16 * 1024 * 1024
+MOST_TIMES = 20
 
 
 class ZipFile:
@@ -30,7 +35,7 @@ class ZipFile:
             members = zips.members(source, LIMITS)
         except Broken as broken:
             raise _unreadable(broken) from None
-        _check(members)
+        _check(members, source.seek(0, io.SEEK_END))
         self._members = {member.name: member for member in members if member.kind is EntryKind.FILE}
 
     @property
@@ -49,7 +54,7 @@ class ZipFile:
         return io.BytesIO(b"".join(_blocks(member)))
 
 
-def _check(members: list[zips.Member]) -> None:
+def _check(members: list[zips.Member], packed: int) -> None:
     """Refuse an archive that is over a bound before any of it is unpacked."""
     if len(members) > LIMITS.members:
         raise Unreadable(f"{len(members):,} members; at most {LIMITS.members:,} are read")
@@ -57,6 +62,9 @@ def _check(members: list[zips.Member]) -> None:
     if total > LIMITS.bundle_bytes:
         bound = size(LIMITS.bundle_bytes)
         raise Unreadable(f"{size(total)} when unpacked; at most {bound} are read")
+    if total > FREE_BYTES + MOST_TIMES * packed:
+        bound = f"more than {size(FREE_BYTES)} and {MOST_TIMES} times its size"
+        raise Unreadable(f"{size(packed)} unpack to {size(total)}: {bound}")
     names: set[str] = set()
     for member in members:
         place = f"member {member.name[:200]!r}"

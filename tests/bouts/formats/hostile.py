@@ -1,8 +1,9 @@
 """Inputs of 10 MB made to cost a reader dear, and what they do cost: `python -m` this, or import it.
 
 Each is made of a sample of the format, so that the reader takes it for its own: a million tiny
-records, as many different names, keys without end, nesting, one endless text, and for logs long
-lines of whatever makes a pattern look twice. A reader is run on each in a forked process, whose
+records, as many different names, keys without end, nesting, one endless text, commands that quote
+one another, calls by the hundred in one record, and for logs long lines of whatever makes a pattern
+look twice. A reader is run on each in a forked process, whose
 peak memory and processor time the kernel tells. Nothing is kept of the values, as in ingest.
 """
 
@@ -13,8 +14,10 @@ import json
 import os
 import re
 import resource
+import shlex
 import sys
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +25,7 @@ from typing import Any, NamedTuple
 from bouts.formats.guard import ReaderFault
 from bouts.formats.sniff import HEAD_BYTES, READERS
 from bouts.formats.types import Reader, Report, Unreadable
+from bouts.formats.zipped import ZipFile
 from tests.bouts.formats.test_sniff import SAMPLES
 
 SIZE = 10_000_000  # bytes
@@ -39,6 +43,33 @@ _STUTTERS = (
     *(b"sin6_port=htons(1) ", b"<... a resumed>", b"::", b"in ", b'File "', b"line 1", b"\xff"),
 )
 _LINE = 1_000_000
+# Where trajectories have command lines, and what these can cost: many short commands, quotes in
+# quotes, here-documents, substitutions, wrappers, and the words that edits and tests look for.
+_COMMAND = re.compile(r"command|cmd|keystrokes|script|action")
+_quoted = "ls"
+for _ in range(6):
+    _quoted = f"bash -c {shlex.quote(_quoted)}"
+_COMMANDS = (
+    *(
+        "a;" * 40,
+        "a && b | c || d; " * 6,
+        _quoted,
+        "cat > a <<'E'\nx\nE\n" * 6,
+        "$(" * 40 + ")" * 40,
+    ),
+    *(
+        "sudo env A=1 timeout 9 " * 6 + "pytest -q",
+        "'" + '"' * 60,
+        "\\" * 60,
+        "(" * 60,
+        "<<a " * 20,
+    ),
+    *(
+        "git checkout .; git commit -m x; " * 4,
+        "cp a b; mv b c; rm c; tee d; " * 4,
+        "sed -i s/a/b/ c " * 6,
+    ),
+)
 
 
 class Cost(NamedTuple):
@@ -54,6 +85,9 @@ class Cost(NamedTuple):
 def cases(format: str) -> Iterator[tuple[str, Callable[[], bytes]]]:
     """Yield the inputs of a format by name, each made when it is called for."""
     sample = SAMPLES[format]
+    if sample.startswith(b"PK"):
+        yield from _of_zip(sample)
+        return
     documents = _documents(sample)
     if len(documents) == 1 and isinstance(documents[0], dict):
         yield from _of_document(documents[0])
@@ -62,6 +96,8 @@ def cases(format: str) -> Iterator[tuple[str, Callable[[], bytes]]]:
         yield "rows", lambda: f"[{','.join(_copies(rows))}]".encode()
         yield "names", lambda: f"[{','.join(_renamed_copies(rows))}]".encode()
         yield "tiny", lambda: f"[{','.join([json.dumps(rows[0]), *_repeated('{}')])}]".encode()
+        if _has_commands(rows):
+            yield "commands", lambda: f"[{','.join(_commanded_copies(rows))}]".encode()
     if documents and isinstance(documents[0], dict) and _is_lines(sample):
         yield from _of_json_lines(documents)
     elif not documents and sample.lstrip(b"\xef\xbb\xbf").startswith(b"<"):
@@ -157,6 +193,17 @@ def _of_document(document: dict[str, Any]) -> Iterator[tuple[str, Callable[[], b
         yield "names", lambda: _filled(document, longest, "[", _renamed_copies(rows), "]")
         yield "tiny", lambda: _filled(document, longest, "[", _repeated("{}"), "]")
         yield "empty", lambda: _filled(document, longest, "[", _repeated('""'), "]")
+        if _has_commands(rows):
+            yield "commands", lambda: _filled(document, longest, "[", _commanded_copies(rows), "]")
+        yield (
+            "blanks",
+            lambda: _filled(document, longest, "[" + "\n" * SIZE, map(json.dumps, rows), "]"),
+        )
+        inner = [path for path in lists if path[: len(longest)] == longest and path != longest]
+        if inner:
+            most = max(inner, key=lambda path: len(json.dumps(_at(document, path))))
+            calls = _at(document, most)
+            yield "inner rows", lambda: _filled(document, most, "[", _renamed_copies(calls), "]")
         deep = "[" * 900 + "]" * 900
         yield "deep", lambda: _filled(document, longest, "[", _repeated(deep), "]")
     yield "keys", lambda: _with_keys(document, (), 0)
@@ -178,6 +225,12 @@ def _of_json_lines(documents: list[Any]) -> Iterator[tuple[str, Callable[[], byt
     yield "rows", lambda: _joined(_copies(documents))
     yield "names", lambda: _joined(_renamed_copies(documents))
     yield "tiny", lambda: _joined([json.dumps(documents[0]), *_repeated("{}")])
+    yield (
+        "blanks",
+        lambda: _joined([json.dumps(documents[0]), "\n" * SIZE, json.dumps(documents[-1])]),
+    )
+    if _has_commands(documents):
+        yield "commands", lambda: _joined(_commanded_copies(documents))
     most = max(documents, key=lambda value: len(json.dumps(value)))
     for name, make in _of_document(most):
         yield f"one line, {name}", _behind(documents[0], make)
@@ -256,12 +309,69 @@ def _renamed(value: Any, number: int, key: str = "") -> Any:
     return f"{value}-{number}" if is_name else value
 
 
+def _has_commands(rows: list[Any]) -> bool:
+    return any(_is_command(path, value) for row in rows for path, value in _walked(row))
+
+
+def _is_command(path: tuple[Any, ...], value: Any) -> bool:
+    names = [step for step in path if isinstance(step, str)]
+    return isinstance(value, str) and bool(names) and bool(_COMMAND.search(names[-1]))
+
+
+def _commanded_copies(rows: list[Any]) -> Iterator[str]:
+    """Yield the rows again and again, each command in them another one."""
+    size, number = 0, 0
+    while size < SIZE:
+        for row in rows:
+            copy = _renamed(row, number)
+            for path, value in list(_walked(copy)):
+                if _is_command(path, value):
+                    number += 1
+                    command = f"{_COMMANDS[number % len(_COMMANDS)]} # {number}"
+                    _at(copy, path[:-1])[path[-1]] = command
+            written = json.dumps(copy)
+            size += len(written) + 1
+            yield written
+
+
 def _repeated(text: str) -> list[str]:
     return [text] * (SIZE // (len(text) + 1))
 
 
 def _joined(lines: Iterable[str]) -> bytes:
     return "\n".join(lines).encode() + b"\n"
+
+
+# ZIP
+
+
+def _of_zip(sample: bytes) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """Members by the thousand, of nothing and of names, and what unpacks to many times its size."""
+    archive = ZipFile(io.BytesIO(sample))
+    files = {name: archive.opened(name).read() for name in archive.names}
+    row = next(name for name in files if name.startswith("samples/"))
+    document = json.loads(files[row])
+
+    def zipped(members: Iterable[tuple[str, bytes]], packing: int = zipfile.ZIP_DEFLATED) -> bytes:
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w", packing) as written:
+            for name, data in [*((n, d) for n, d in files.items() if n != row), *members]:
+                written.writestr(name, data)
+        return out.getvalue()
+
+    def named(count: int, data: bytes) -> Iterator[tuple[str, bytes]]:
+        return ((f"samples/{number}_epoch_1.json", data) for number in range(count))
+
+    most = min(4_900, SIZE // len(files[row]))  # the bound is 5,000 members; unpacked it counts
+    yield "rows", lambda: zipped(named(most, files[row]))
+    yield "tiny", lambda: zipped(named(most, b"{}"))
+    yield "empty", lambda: zipped(named(most, b""))
+    yield "many", lambda: zipped(named(60_000, b""), zipfile.ZIP_STORED)
+    yield "foreign", lambda: zipped((f"{'x' * 900}{number}", b"") for number in range(most))
+    for case, make in _of_document(document):
+        yield f"one sample, {case}", lambda make=make: zipped([(row, make())], zipfile.ZIP_STORED)
+    # As small as members may be packed: unpacked it is a hundred times as much.
+    yield "bomb", lambda: zipped(named(40, files[row] + b" " * (100 * len(files[row]))))
 
 
 # XML
@@ -296,6 +406,13 @@ def _of_xml(sample: bytes) -> Iterator[tuple[str, Callable[[], bytes]]]:
     )
     yield "text", lambda: filled([tag + b">" + b"word " * (SIZE // 5) + b"</" + leaf + b">"])
     yield "lines", lambda: filled([tag + b">" + b"a\n" * (SIZE // 2) + b"</" + leaf + b">"])
+    many = b"".join(b' a%d="1"' % n for n in range(100))
+    yield "many attributes", lambda: filled([tag + many + b"/>"] * (SIZE // (len(tag + many) + 2)))
+    yield "blanks", lambda: filled([b"\n" * SIZE, row])
+    yield (
+        "inner rows",
+        lambda: filled([row[: row.index(b">") + 1].replace(b"/>", b">"), b"<a/>" * (SIZE // 4)]),
+    )
     yield "escapes", lambda: filled([tag + b">" + b"&lt;" * (SIZE // 4) + b"</" + leaf + b">"])
 
 
@@ -319,10 +436,36 @@ def _of_lines(sample: bytes) -> Iterator[tuple[str, Callable[[], bytes]]]:
     yield "tiny", lambda: block + b"\n" * SIZE
     yield "words", lambda: block + b"a\n" * (SIZE // 2)
     yield "one line", lambda: lines[0] * (SIZE // len(lines[0]))
+    if block.startswith(b"diff --git"):
+        yield from _of_diff()
     longest = max(lines, key=len)
     # The line as it is, broken off, and gone mad in its middle.
     for stutter in _STUTTERS:
         yield f"stutter {stutter!r}", _stuttered(block, (lines[0], longest), stutter)
+
+
+def _of_diff() -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """Files of one line each, and hunks without end in one file."""
+    head = b"diff --git a/f%d b/f%d\n--- a/f%d\n+++ b/f%d\n"
+    hunk = b"@@ -%d +%d @@\n-a\n+b\n"
+
+    def files() -> bytes:
+        each = (head % ((n,) * 4) + hunk % (1, 1) for n in range(SIZE // 70))
+        return b"".join(each)
+
+    def hunks() -> bytes:
+        return head % ((0,) * 4) + b"".join(hunk % (n, n) for n in range(1, SIZE // 26))
+
+    yield "files", files
+    yield "hunks", hunks
+    yield (
+        "one hunk",
+        lambda: head % ((0,) * 4) + b"@@ -0,0 +1,%d @@\n" % (SIZE // 2) + b"+\n" * (SIZE // 2),
+    )
+    yield (
+        "no hunks",
+        lambda: b"".join(b"diff --git a/f%d b/f%d\n" % (n, n) for n in range(SIZE // 32)),
+    )
 
 
 def _stuttered(block: bytes, lines: Iterable[bytes], stutter: bytes) -> Callable[[], bytes]:

@@ -223,6 +223,14 @@ def test_bounds_hold_for_members(monkeypatch: pytest.MonkeyPatch) -> None:
             ZipFile(io.BytesIO(archive(**WHOLE)))
 
 
+def test_an_archive_unpacks_to_a_number_of_times_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = archive(header=b'{"a": 1}' * 1_000)
+    assert ZipFile(io.BytesIO(packed)).names
+    monkeypatch.setattr(zipped, "FREE_BYTES", 0)
+    with pytest.raises(Unreadable, match="kB: more than 0 bytes and 20 times its size"):
+        ZipFile(io.BytesIO(packed))
+
+
 # zstd members, which the standard library cannot write
 
 

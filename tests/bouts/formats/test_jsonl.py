@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from bouts.formats import documents, jsonl
+from bouts.formats import crumbs, documents, jsonl
 from bouts.formats.jsonl import NO_OBJECT, JsonLines, head_records
 from bouts.formats.types import Report, Unreadable
 
@@ -63,6 +63,13 @@ def test_lines_and_records_have_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jsonl, "MAX_RECORD_BYTES", 10)
     with pytest.raises(Unreadable, match="longer than MAX_RECORD_BYTES = 10"):
         records(b'{"a": "' + b"x" * 20 + b'"}')
+
+
+def test_blank_lines_are_crumbs_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crumbs, "FREE", 10)
+    assert records(b'{"a": 1}' + b"\n" * 9 + b"{}")[0]
+    with pytest.raises(Unreadable, match="lines of less than 32 bytes each"):
+        records(b'{"a": 1}' + b"\n" * 20 + b"{}")
 
 
 def test_what_cannot_be_stored_is_marked() -> None:
