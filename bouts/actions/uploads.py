@@ -28,6 +28,7 @@ from bouts.bundles.checks import Known
 from bouts.bundles.errors import Refused
 from bouts.bundles.loading import LoadedBundle, LoadedChallenge, load_upload
 from bouts.bundles.reading import readings, refuse_dangling
+from bouts.commits import flush_later
 from bouts.formats.sniff import READERS
 from bouts.models import Bundle, Challenge, ChallengeVersion, Team, Upload, User
 from bouts.prepared import Prepared
@@ -160,11 +161,13 @@ def _take(upload_id: str) -> Upload | None:
     is_free = Q(state=Upload.State.RECEIVED) | Q(
         state=Upload.State.WORKING, lease_expires_at__lt=now
     )
-    taken = Upload.objects.filter(is_free, pk=upload_id).update(
-        state=Upload.State.WORKING,
-        attempts=F("attempts") + 1,
-        lease_expires_at=now + settings.UPLOAD_LEASE,
-    )
+    with transaction.atomic():
+        flush_later()
+        taken = Upload.objects.filter(is_free, pk=upload_id).update(
+            state=Upload.State.WORKING,
+            attempts=F("attempts") + 1,
+            lease_expires_at=now + settings.UPLOAD_LEASE,
+        )
     return Upload.objects.select_related("by").get(pk=upload_id) if taken else None
 
 
@@ -222,7 +225,9 @@ def _contents(loaded: Loaded) -> str:
 
 def _tell(row: Upload, stage: str, detail: str = "") -> None:
     row.stages.append(_stage(stage, detail))
-    row.save(update_fields=["stages"])
+    with transaction.atomic():
+        flush_later()
+        row.save(update_fields=["stages"])
 
 
 def _stage(stage: str, detail: str) -> dict[str, str]:
