@@ -11,7 +11,16 @@ from django.test import Client
 
 from bouts.models import Artifact, Bundle, User
 from judging.showing import lines
-from tests.judging.views.making import BUILD_LOG, STATIC_FAILURE, plain, rich
+from tests import matches
+from tests.judging.views.making import (
+    BUILD_LOG,
+    FILES,
+    STATIC_FAILURE,
+    plain,
+    rich,
+    step,
+    trajectory,
+)
 from tests.judging.views.test_match_detail import text_of
 
 HTMX = {"HX-Request": "true"}
@@ -158,6 +167,34 @@ def test_an_address_outlives_a_new_upload_and_says_that_it_is_superseded(
     text = said(as_team, address)
     assert "Superseded." in text and "belongs to bundle 1" in text
     assert "Superseded." not in said(as_team, kept)  # the new bundle has the same file
+
+
+@pytest.mark.parametrize(
+    ("path", "place", "told"),
+    [
+        ("static-1.xml", "test:static/tests.test_a::test_twice", "expected one refund, got two"),
+        ("telemetry.json", "event:4", "Lock first."),
+        ("final.diff", "diff:refunds/store.py:2", "with lock ( key )"),
+        ("sandbox.log", "line:1", "/work/refunds/store.py"),
+    ],
+)
+def test_a_place_in_any_part_is_read_as_it_was_after_a_new_upload(
+    bundle: Bundle, as_team: Client, tmp_path: Path, path: str, place: str, told: str
+) -> None:
+    """By digest and place: the new bundle says other things at the same place of the same file."""
+    address = at(bundle, path, place)
+    before = said(as_team, address)
+    assert told in before and "Superseded." not in before
+    others = {
+        "telemetry.json": ("telemetry", trajectory([step(1, "Anew.")])),
+        "sandbox.log": ("sandbox", ""),
+    }
+    rich(
+        tmp_path / "again", static=[matches.STATIC], diff=matches.DIFF, verdicts=[], findings=[],
+        files={**FILES, **others},
+    )  # fmt: skip
+    text = said(as_team, address)
+    assert told in text and "Superseded." in text
 
 
 def test_what_two_files_share_is_withheld_where_one_of_them_must_be(
