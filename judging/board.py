@@ -19,7 +19,7 @@ from bouts.disclosure import dark_to
 from bouts.models import ChallengeVersion, Match, User
 from judging import narrow, standings
 from judging.charts.spread import SpreadBar, spread_bar
-from judging.models import Scorecard, Standing
+from judging.models import Scorecard, Standing, Step
 from judging.scoring.policy import CURRENT
 from judging.sums import JUDGES
 
@@ -272,9 +272,20 @@ class Board:
 
     @property
     def is_open(self) -> bool:
-        """Whether anything on it can still change: a row, or a match that is held off it."""
+        """Whether anything on it can still change: a row, a match that is held off it, or one
+        that is being judged, of which no row tells yet."""
         unsettled = [Scorecard.Status.PENDING, Scorecard.Status.PROVISIONAL]
-        return self.is_behind or self.rows.filter(status__in=unsettled).exists()
+        return (
+            self.is_behind or self.rows.filter(status__in=unsettled).exists() or self._is_awaited()
+        )
+
+    def _is_awaited(self) -> bool:
+        steps = Step.objects.awaited()
+        if self.version:
+            return steps.filter(bundle__challenge_version=self.version).exists()
+        if self.family:
+            steps = steps.filter(bundle__challenge_version__family=self.family)
+        return steps.filter(bundle__challenge_version__is_live=True).exists()
 
     @property
     def awaits_bands(self) -> bool:

@@ -8,9 +8,12 @@ from itertools import chain
 from typing import Any
 
 import orjson
+from django.db.models import QuerySet
 from django.http import HttpRequest, StreamingHttpResponse
 
 from bouts.csv_stream import BLOCK, CONTENT_TYPE, csv_blocks
+from bouts.models import Match
+from judging.models import Step
 from judging.scoring.policy import CURRENT
 from judging.sight import privately
 
@@ -32,6 +35,15 @@ class Table:
     state: str
     policy: str = CURRENT.version
     facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+def state_of(matches: QuerySet[Match], *, is_settled: bool) -> str:
+    """Say whether the figures of some matches can still change.
+
+    They can while one of them is judged, whatever its scorecards say until then.
+    """
+    is_awaited = Step.objects.awaited().filter(bundle__match__in=matches).exists()
+    return FINAL if is_settled and not is_awaited else PROVISIONAL
 
 
 def answer(table: Table, kind: str) -> StreamingHttpResponse:

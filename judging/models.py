@@ -22,6 +22,11 @@ class StepQuerySet(models.QuerySet):
         """Narrow to the questions that are put to models, one a judge and seat."""
         return self.exclude(seat="")
 
+    def awaited(self) -> StepQuerySet:
+        """Narrow to the work that will go on by itself and may yet change a score."""
+        unfinished = self.exclude(state=Step.State.DONE).exclude(state=Step.State.FAILED)
+        return unfinished.filter(bundle__is_live=True, bundle__match__exclusion="")
+
 
 class Step(models.Model):
     """One piece of a match's work. The row is the truth, the task only a doorbell.

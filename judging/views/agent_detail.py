@@ -189,7 +189,7 @@ def _table(agent: Agent, cards: Sequence[Scorecard]) -> exports.Table:
         name=f"agent-{agent.pk}",
         columns=FILE_COLUMNS,
         rows=map(_file_row, cards),
-        state=exports.FINAL if is_final else exports.PROVISIONAL,
+        state=exports.state_of(agent.matches.all(), is_settled=is_final),
         facts={**facts, "base_model": agent.base_model},
     )
 

@@ -97,12 +97,13 @@ def _sides(request: HttpRequest, slugs: list[str]) -> tuple[list[Side], list[str
 
 def _table(sides: list[Side]) -> exports.Table:
     settled = all(side.card and side.card["status"] == Scorecard.Status.FINAL for side in sides)
+    matches = Match.objects.filter(pk__in=[side.sight.head.match_id for side in sides])
     policies = dict.fromkeys(side.card["policy"] for side in sides if side.card)
     return exports.Table(
         name="compare",
         columns=comparison.COLUMNS,
         rows=comparison.file_rows(sides),
-        state=exports.FINAL if settled else exports.PROVISIONAL,
+        state=exports.state_of(matches, is_settled=settled),
         policy=" ".join(policies),
         facts={"matches": [side.sight.head.slug for side in sides]},
     )

@@ -118,7 +118,7 @@ def _table(matches: QuerySet[Match], reader: User | None) -> exports.Table:
         name="matches",
         columns=COLUMNS if reader is None else COLUMNS + RATIONALES,
         rows=_file_rows(matches, reader),
-        state=exports.PROVISIONAL if is_open else exports.FINAL,
+        state=exports.state_of(matches.order_by().values("pk"), is_settled=not is_open),
     )
 
 

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from bouts.models import User
+from bouts.models import Agent, User
+from judging import steps
 from judging.models import Scorecard
 from tests import matches
 from tests.judging.cards import make_agent, make_version, record
@@ -253,6 +254,34 @@ def test_a_file_is_final_only_where_nothing_on_the_board_is_open(ops: Client) ->
     whole = json.loads(b"".join(ops.get("/leaderboard/refunds.json").streaming_content))
     assert (whole["state"], whole["challenge_version"]) == ("provisional", 1)
     assert whole["rows"][0]["agent"] == "A"
+
+
+def test_no_file_is_final_while_a_match_that_it_tells_of_is_judged(
+    ops: Client, tmp_path: Path
+) -> None:
+    """Neither while a first score is awaited nor while a new bundle may change the one there is."""
+    for name in ("m-0", "m-1"):
+        judge(tmp_path / name, match=name, verdicts=panel(70, 75, 80))
+    of_all = ["/leaderboard/refunds.csv", "/leaderboard.csv", "/matches.csv"]
+    of_heron = [f"/agents/{Agent.objects.get().pk}.csv", "/compare.csv?m=m-0&m=m-1"]
+
+    def provisional() -> list[str]:
+        states = {at: {row["state"] for row in file_of(ops, at)} for at in (*of_all, *of_heron)}
+        assert set.union(*states.values()) <= {"final", "provisional"}
+        return [at for at, state in states.items() if state == {"provisional"}]
+
+    assert provisional() == []
+    wren = {"team": "halyard", "name": "Wren"}
+    bundle = matches.store(tmp_path / "first", match="m-2", agent=wren)
+    assert provisional() == of_all
+    steps.run_steps(bundle)
+    assert provisional() == []
+    bundle = matches.store(
+        tmp_path / "again", match="m-1", hidden=[dict.fromkeys(matches.HIDDEN, False)]
+    )
+    assert provisional() == [*of_all, *of_heron]
+    steps.run_steps(bundle)
+    assert provisional() == []
 
 
 def test_a_file_has_the_filters_of_its_page_and_every_row_in_few_queries(
