@@ -169,7 +169,7 @@ class Stretches(BasePagination):
         at, asked = timezone.now(), _asked(request)
         cases = narrowed(queryset, asked, request.user, at)
         state = asked.get("state") or ""
-        counted = census(cases, at)
+        counted = census(request.user, at, asked)
         after, before = (Spot.read(request.query_params.get(way, "")) for way in WAYS)
         self.part = stretch(
             listed(cases, state, at),
@@ -252,8 +252,7 @@ class CaseCounts(Cases, APIView):
     @extend_schema(responses=COUNTS)
     def get(self, request: Request) -> Response:
         at = timezone.now()
-        seen = Case.objects.visible_to(request.user)
-        counted = census(narrowed(seen, _asked(request), request.user, at), at)
+        counted = census(request.user, at, _asked(request))
         return Response({**counted.by_state, "total": counted.total})
 
 

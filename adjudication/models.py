@@ -9,7 +9,7 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Case as CaseWhen
-from django.db.models import Exists, F, Func, OuterRef, Q, Subquery, Value, When
+from django.db.models import Exists, Func, OuterRef, Q, Subquery, Value, When
 from django.db.models.functions import Coalesce
 from django.db.models.lookups import LessThanOrEqual
 from django.urls import reverse
@@ -63,12 +63,29 @@ class CaseQuerySet(models.QuerySet):
         """Count the unsettled cases that a reviewer may know of, in the query that fetches them.
 
         An expression over the person; nobody else has a badge, and for them nothing is counted.
+        Most have a conflict with nobody: then no case is looked at for one.
         """
-        cases = self._without_conflict(OuterRef(OuterRef("pk"))).unsettled().order_by()
-        counts = cases.annotate(number=Func(F("pk"), function="COUNT")).values("number")
+        in_conflict = [
+            Exists(model.objects.filter(**{person: OuterRef("pk")}))
+            for model, person in (
+                (Conflict, "reviewer"),
+                (Membership, "user"),
+                (FormerMembership, "user"),
+            )
+        ]
+        known = self._without_conflict(OuterRef(OuterRef("pk")))
+        number = Func(
+            function="COUNT", template="%(function)s(*)", output_field=models.IntegerField()
+        )
+        all_there_are, those_they_may_know = (
+            Subquery(cases.unsettled().order_by().annotate(number=number).values("number"))
+            for cases in (self, known)
+        )
+        reviewers = (User.Role.REVIEWER, User.Role.LEAD)
         return CaseWhen(
-            When(role__in=(User.Role.REVIEWER, User.Role.LEAD), then=Subquery(counts)),
-            default=Value(0),
+            When(~Q(role__in=reviewers), then=Value(0)),
+            When(Q(*(~found for found in in_conflict)), then=all_there_are),
+            default=those_they_may_know,
             output_field=models.IntegerField(),
         )
 
@@ -258,6 +275,27 @@ class Case(models.Model):
         """
         same_question = Case.objects.on_the_question_of(self)
         return BlindScore.objects.filter(case__in=same_question, reviewer=user).first()
+
+
+class Tally(models.Model):
+    """Settled cases that were counted once: see `adjudication.tallies`.
+
+    The numbers of all rows with the same rest add up to how many there are.
+    """
+
+    challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="+")
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
+    reason = models.CharField(max_length=30)
+    blocking = models.BooleanField()
+    stakes = models.CharField(max_length=8)
+    state = models.CharField(max_length=16)
+    number = models.IntegerField()
+
+    class Meta:
+        verbose_name_plural = "tallies"
+
+    def __str__(self) -> str:
+        return f"{self.number:+} {self.state}"
 
 
 class ClaimQuerySet(models.QuerySet):

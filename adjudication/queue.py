@@ -65,7 +65,8 @@ def narrowed(
     if holder == "me":
         cases = cases.held_by(user, at)
     elif holder == "nobody":
-        cases = cases.filter(Q(held_until=None) | Q(held_until__lte=at))
+        is_settled = Q(closed_at__isnull=False)
+        cases = cases.filter(is_settled | Q(held_until=None) | Q(held_until__lte=at))
     elif holder:
         claims = Claim.objects.live(at).filter(reviewer__username=holder)
         cases = cases.filter(pk__in=claims.values("case"))

@@ -9,6 +9,7 @@ from statistics import median
 
 from django.db import connection
 
+from adjudication import tallies
 from bench import server
 from bench.claims import first_case, token_of
 from bench.report import Row
@@ -60,6 +61,7 @@ def _fill(case_id: int, count: int) -> None:
         cursor.execute(MATCHES_SQL, [count, case_id])
         cursor.execute(CASES_SQL, [case_id])
         cursor.execute("ANALYZE")
+    tallies.recount()
 
 
 MATCHES_SQL = """

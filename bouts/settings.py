@@ -271,6 +271,10 @@ CELERY_BEAT_SCHEDULE = {
         "task": "bouts.tasks.sweep_uploads",
         "schedule": 30.0,
     },
+    "add up how many cases are settled": {
+        "task": "adjudication.tasks.add_up_tallies",
+        "schedule": 300.0,
+    },
     "send webhooks that are due": {"task": "news.tasks.sweep", "schedule": 10.0},
 }
 STEP_LEASE = timedelta(seconds=env.whole("BOUTS_STEP_LEASE_S", 120, least=1))

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from adjudication import tallies
 from adjudication.actions.claims import end_claims
 from adjudication.models import AskAgain, Case, Claim
 from adjudication.outcomes import WITH_A_SECOND
@@ -216,9 +217,12 @@ def _settled_by(case: Case) -> str:
 
 def _close(case: Case, state: Case.State, reason: str, at: datetime) -> None:
     was = case.state
+    if case.is_settled:
+        tallies.count(case, -1)
     end_claims(case, Claim.End.SETTLED, at)
     case.state, case.closed_at, case.closed_reason = state, at, reason
     case.save()
+    tallies.count(case, 1)
     audit.record(None, "close_case", case, {"state": was}, {"state": state.value}, reason)
 
 
@@ -228,6 +232,7 @@ def reopen(case: Case, scorecard: Scorecard, at: datetime) -> None:
     Its clock starts anew, what was ruled on it stays.
     """
     has_rulings = case.rulings.exists()
+    tallies.count(case, -1)
     case.state = Case.State.AWAITING_SECOND if has_rulings else Case.State.OPEN
     case.bundle_id, case.scorecard_id = scorecard.bundle_id, scorecard.pk
     case.closed_at, case.closed_reason, case.opened_at = None, "", at

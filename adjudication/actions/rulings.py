@@ -10,6 +10,7 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils import timezone
 
+from adjudication import tallies
 from adjudication.actions.claims import end_claims, live_claim, lock_case, note_slots
 from adjudication.actions.opening import come_back, reopen
 from adjudication.models import AskAgain, BlindScore, Case, Claim, Draft, Ruling
@@ -375,8 +376,11 @@ def _settle(case: Case, ruling: Ruling, action: str) -> Ruling:
         note_slots(case, at)
     else:
         end_claims(case, Claim.End.SETTLED, at)
+        is_new = not case.is_settled
         case.state, case.closed_at = Case.State.DECIDED, case.closed_at or at
         case.save()
+        if is_new:
+            tallies.count(case, 1)
         ruling.after = _take_effect(case, outcome, in_force, ruling)
         ruling.save(update_fields=["after"])
     Draft.objects.filter(case=case, reviewer=ruling.reviewer).delete()

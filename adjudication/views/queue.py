@@ -36,9 +36,9 @@ def case_queue(request: HttpRequest) -> HttpResponse:
     seen = Case.objects.visible_to(request.user)
     form, asked = _asked(request, seen, at)
     fitting = narrowed(seen, asked, request.user, at)
-    of_all = census(seen, at)
+    of_all = census(request.user, at)
     is_narrowed = any(value for name, value in asked.items() if name != "state")
-    counted = census(fitting, at) if is_narrowed else of_all
+    counted = census(request.user, at, asked) if is_narrowed else of_all
     state = asked.get("state") or ""
     after, before = (Spot.read(request.GET.get(name, "")) for name in ("after", "before"))
     part = stretch(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
+from adjudication import tallies
 from adjudication.actions.claims import note_slots
-from adjudication.models import Case, Claim
+from adjudication.models import Case, Claim, Tally
 from bouts.models import User
 from tests.adjudication.making import case_of, make_match
 from tests.factories import make_user
@@ -38,3 +41,22 @@ def lapse(claim: Claim) -> None:
     note_slots(held, timezone.now())
     # Written while it lived: the case still names the moment when the lease ends.
     Case.objects.filter(pk=held.pk).update(held_until=past, full_until=past)
+
+
+@pytest.fixture
+def tallies_hold(db: None) -> Iterator[None]:
+    """Whatever a test has done by our actions, what is kept is what there is."""
+    yield
+    assert kept() == counted_anew()
+
+
+def counted_anew() -> Counter[tuple[object, ...]]:
+    settled = Case.objects.filter(closed_at__isnull=False)
+    return Counter(settled.order_by().values_list(*tallies.KEY))
+
+
+def kept() -> Counter[tuple[object, ...]]:
+    found: Counter[tuple[object, ...]] = Counter()
+    for *key, number in Tally.objects.values_list(*tallies.KEY, "number"):
+        found[tuple(key)] += number
+    return +found

@@ -25,7 +25,7 @@ from tests.judging import asking
 from tests.vendors import replies
 from tests.vendors.server import VendorServer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("tallies_hold")]
 BECAUSE = "The seats read the brief in two ways."
 
 

@@ -52,7 +52,7 @@ def test_at_the_hour_itself_a_case_is_still_in_time_wherever_that_is_told(
     cases = Case.objects.visible_to(lead)
     filters = ({"overdue": "target"}, {"overdue": "limit"})
     listed = [narrowed(cases, asked, lead, at).count() for asked in filters]
-    counted, told = census(cases, at), figures.overdue(figures.Scope(lead, figures.Asked(), at))
+    counted, told = census(lead, at), figures.overdue(figures.Scope(lead, figures.Asked(), at))
     assert (clock_of(case, at).look, *listed) == expected
     assert (counted.past_target, counted.over_limit) == expected[1:]
     assert (told.past_target, told.past_limit) == expected[1:]

@@ -6,23 +6,36 @@ import csv
 import io
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from itertools import pairwise
+from uuid import uuid4
 
 import pytest
+from django.core.exceptions import PermissionDenied
+from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from adjudication import actions
+from adjudication import actions, tallies
 from adjudication.census import census
 from adjudication.forms import QueueFilter
-from adjudication.models import Case, Claim, Conflict
+from adjudication.models import Case, Claim, Conflict, Ruling, Tally
 from adjudication.queue import UNSETTLED, listed, narrowed
+from adjudication.refusals import BadDecision, Refused
 from adjudication.urgency import Spot, everything, stretch
 from bouts.models import Match, User
-from tests.adjudication.making import AGREEING, make_match
+from tests.adjudication.conftest import counted_anew, kept
+from tests.adjudication.making import (
+    AGREEING,
+    DISAGREEING,
+    GOOD_LEVELS,
+    finding,
+    make_match,
+    upload,
+)
 
 NOW = timezone.now()
 LEASES = st.none() | st.integers(-30, 30).map(lambda minutes: NOW + timedelta(minutes=minutes))
@@ -73,6 +86,7 @@ def put(
         for number, (state, lease, age) in enumerate(made)
         for on in [of_match[number % 3]]
     )
+    tallies.recount()
 
 
 @settings(
@@ -86,7 +100,7 @@ def test_the_counts_of_the_six_states_sum_to_the_total_and_agree_with_their_list
 ) -> None:
     put(match, made)
     seen = Case.objects.visible_to(admin)
-    counted = census(seen, NOW)
+    counted = census(admin, NOW)
     assert list(counted.by_state) == Case.State.values
     whole = [case for part in everything(seen, admin, NOW, 7) for case in part]
     assert counted.total == len(made) == len(whole) == len({case.pk for case in whole})
@@ -238,3 +252,69 @@ def test_who_is_yours_is_counted_by_live_claims(match: Match, reviewer: User) ->
     assert Case.objects.held_by(reviewer, NOW).count() == 1
     Claim.objects.filter(pk=claim.pk).update(expires_at=NOW - timedelta(minutes=5))
     assert Case.objects.held_by(reviewer, NOW).count() == 0
+
+
+def test_adding_up_and_counting_anew_change_no_number(match: Match, halyards: Match) -> None:
+    made = [(state, None, age) for age in range(4) for state in STORED]
+    put(match, made, elsewhere=halyards)
+    assert kept() == counted_anew()
+    case = Case.objects.filter(state=Case.State.DECIDED).first()
+    for number in (-1, 1, 1, -1):
+        tallies.count(case, number)
+    tallies.add_up()
+    assert kept() == counted_anew()
+    assert Tally.objects.count() == len(kept())
+    Tally.objects.update(number=7)
+    call_command("recount_cases")
+    assert kept() == counted_anew()
+
+
+ACTS = ("rule", "escalate", "correct", "upload", "same")
+
+
+@settings(
+    max_examples=5,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(st.lists(st.sampled_from(ACTS), min_size=1, max_size=4))
+def test_what_is_kept_is_what_there_is_after_whatever_was_done(
+    reviewer: User, lead: User, second: User, acts: list[str]
+) -> None:
+    slug = f"m-{uuid4().hex[:8]}"
+    make_match(slug, findings=[finding("reward_hacking")])
+    assert Case.objects.filter(match__slug=slug).count() == 2
+    for number, act in enumerate(acts):
+        do(act, slug, [reviewer, lead, second], number)
+        assert kept() == counted_anew()
+    total = census(reviewer, timezone.now())
+    assert total.total == Case.objects.count()
+
+
+def do(act: str, slug: str, people: list[User], number: int) -> None:
+    """Do something to the first case of a match that allows it; where none does, nothing."""
+    if act in ("upload", "same"):
+        votes = DISAGREEING if act == "same" else {**DISAGREEING, "google": 70 + number}
+        upload(slug, votes=votes, files={"NOTES.md": f"# Take {number}\n".encode()})
+        return
+    match = Match.objects.get(slug=slug)
+    if act == "correct":
+        ruling = Ruling.objects.in_force().filter(case__match=match).first()
+        if ruling is not None:
+            with suppress(Refused, BadDecision, PermissionDenied):
+                kind = "dismiss" if ruling.case.is_on_finding else "average"
+                decision = actions.Decision(kind, "On second thoughts.")
+                version = ruling.case.version
+                actions.correct_ruling(ruling.pk, decision, by=ruling.reviewer, version=version)
+        return
+    for case in Case.objects.filter(match=match).unsettled():
+        for person in people:
+            with suppress(Refused, BadDecision, PermissionDenied):
+                actions.claim_case(case.pk, by=person)
+                own = {"opinion": "confirm"} if case.is_on_finding else {"levels": GOOD_LEVELS}
+                actions.commit_score(case.pk, by=person, reason="So.", **own)
+                kind = "confirm" if case.is_on_finding else "uphold"
+                kind = "escalate" if act == "escalate" else kind
+                decision = actions.Decision(kind, "So it is.")
+                actions.rule(case.pk, decision, by=person, version=case.version)
+                return

@@ -4,7 +4,7 @@ import pytest
 from django.db.models import Count
 from django.utils import timezone
 
-from adjudication import actions
+from adjudication import actions, tallies
 from adjudication.actions import Decision
 from adjudication.actions.opening import follow_scorecard, is_drawn
 from adjudication.desk import Desk
@@ -25,6 +25,8 @@ from tests.adjudication.making import (
     upload,
 )
 from tests.factories import make_team
+
+pytestmark = pytest.mark.usefixtures("tallies_hold")
 
 
 def opened(**options: object) -> set[tuple[str, bool]]:
@@ -168,6 +170,7 @@ def test_a_panel_that_agrees_is_audited_once_in_the_same_blind_room(
     upload(votes=AGREEING, files={"static.xml": b'<testsuite name="a" tests="0"/>'})
     assert case_of(match, "random_audit") == audit
     Case.objects.update(state=Case.State.VOID, closed_at=timezone.now())
+    tallies.recount()
     upload(votes=AGREEING, files={"static.xml": b'<testsuite name="b" tests="0"/>'})
     assert Case.objects.count() == 1
 

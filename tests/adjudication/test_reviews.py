@@ -38,7 +38,7 @@ from tests.adjudication.making import (
     upload,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("tallies_hold")]
 SignedIn = Callable[[User], Client]
 PLACE = {"artifact": "final.diff", "place": "diff:refunds/store.py:2"}
 ADDRESS = "/matches/m-1/review/"

@@ -32,6 +32,8 @@ from judging.scoring.policy import CURRENT
 from tests.adjudication.conftest import lapse
 from tests.adjudication.making import AGREEING, GOOD_LEVELS, case_of, finding, make_match, upload
 
+pytestmark = pytest.mark.usefixtures("tallies_hold")
+
 BECAUSE = "The three votes together say it fairly."
 
 
