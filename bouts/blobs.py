@@ -77,10 +77,26 @@ def whole(blob: Blob) -> bytes:
             data = stream.read()
     except zstandard.ZstdError as error:
         raise Tampered(f"{blob.digest} cannot be unpacked: {error}") from error
-    found = hashlib.sha256(data).hexdigest()
+    _refuse_other(hashlib.sha256(data).hexdigest(), blob)
+    return data
+
+
+def copy(blob: Blob, path: Path) -> None:
+    """Write a blob's content to a file, held against its digest. Raises as `whole` does."""
+    found = hashlib.sha256()
+    try:
+        with opened(blob) as stream, path.open("wb") as file:
+            while block := stream.read(BLOCK):
+                found.update(block)
+                file.write(block)
+    except zstandard.ZstdError as error:
+        raise Tampered(f"{blob.digest} cannot be unpacked: {error}") from error
+    _refuse_other(found.hexdigest(), blob)
+
+
+def _refuse_other(found: str, blob: Blob) -> None:
     if found != blob.digest:
         raise Tampered(f"the content stored as {blob.digest} has the digest {found}")
-    return data
 
 
 @contextmanager

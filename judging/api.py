@@ -23,7 +23,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from bouts.disclosure import Audience, audience_in, open_to
+from bouts.disclosure import Audience, Gate, audience_in, open_to
 from bouts.models import Challenge, ChallengeVersion, Match
 from bouts.rules import Disclosure, Severity, Stakes
 from judging.api_shapes import Breakdown, Score
@@ -161,12 +161,18 @@ class RevisionSerializer(serializers.Serializer):
     policy = serializers.CharField()
     challenge_version = serializers.IntegerField(source="challenge_version.number")
     cause = serializers.SerializerMethodField()
+    reason = serializers.SerializerMethodField()
     recorded_at = serializers.DateTimeField(source="created_at")
     superseded = serializers.SerializerMethodField()
 
     def get_cause(self, card: Scorecard) -> str:
         """A ruling names its case only to those who may know of cases."""
         return card.cause if self.context["shows_cases"] else card.cause.partition(" on ")[0]
+
+    def get_reason(self, card: Scorecard) -> str:
+        """The public reason of a ruling or a rejudging, ``withheld`` where it tells too much."""
+        words = tuple(card.bundle.hidden_words)
+        return Gate(self.context["audience"], Disclosure.CLOSED, words).text(card.reason)
 
     def get_superseded(self, card: Scorecard) -> bool:
         return not card.is_live
@@ -187,12 +193,14 @@ class RevisionList(generics.ListAPIView):
     def get_serializer_context(self) -> dict[str, Any]:
         # `open_to` has left out what is dark.
         audience = audience_in(self.request.user, self.match.agent.team_id, is_dark=lambda: False)
-        return super().get_serializer_context() | {"shows_cases": audience in SHOWN_CASES}
+        more = {"audience": audience, "shows_cases": audience in SHOWN_CASES}
+        return super().get_serializer_context() | more
 
     def get_queryset(self) -> QuerySet[Scorecard]:
         return (
-            self.match.scorecards.select_related("challenge_version")
+            self.match.scorecards.select_related("challenge_version", "bundle")
             .defer("breakdown", "challenge_version__document", "challenge_version__starting_tree")
+            .defer("bundle__manifest")
             .order_by("-number")
         )
 

@@ -105,7 +105,7 @@ def stored_bundle(bundle: Bundle) -> Iterator[LoadedBundle]:
         files[MATCH].write_bytes(orjson.dumps(bundle.manifest))
         for at, artifact in enumerate(bundle.artifacts.select_related("blob").order_by("path")):
             files[artifact.path] = Path(folder, f"{at:05}")
-            files[artifact.path].write_bytes(blobs.whole(artifact.blob))
+            blobs.copy(artifact.blob, files[artifact.path])
         with load_bundle(files, name=str(bundle), limits=limits()) as loaded:
             yield loaded
 

@@ -77,7 +77,6 @@ def _midnight(day: str) -> datetime:
 
 def _judged_by_older() -> Q:
     """Narrow to matches that today's code, rules or challenge could bring to another score."""
-    live = Bundle.objects.filter(match=OuterRef("pk"), is_live=True)
     old_policy = (
         Scorecard.objects.live()
         .filter(match=OuterRef("pk"))
@@ -95,5 +94,7 @@ def _judged_by_older() -> Q:
         seat="",
         source=Verdict.Source.OWN,
     )
-    readings = Artifact.objects.filter(older_readings(), bundle__in=live.values("pk"))
+    readings = Artifact.objects.filter(
+        older_readings(), bundle__match=OuterRef("pk"), bundle__is_live=True
+    )
     return Q(Exists(old_policy)) | Q(Exists(verdicts)) | Q(Exists(readings))

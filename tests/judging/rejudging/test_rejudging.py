@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.apps import apps
-from django.db import connection
+from django.db import connection, transaction
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
+from bouts.formats.junit import JUnitReader
+from bouts.formats.types import Outcome
 from bouts.models import AuditEntry, Challenge, Match, User
 from judging import narrow, standings
 from judging.actions import decide_finding, rule_strategy
+from judging.judges.integrity import IntegrityJudge
 from judging.judges.objective import ObjectiveJudge
 from judging.models import RejudgedMatch, Rejudging, Scorecard, Standing, Verdict
 from judging.rejudging import actions, work
 from judging.replay import replay
+from judging.verdicts import VERSIONS
 from tests import matches
 from tests.judging.rejudging.making import (
+    LOCK,
     apply,
     make_match,
     mend,
@@ -81,7 +90,7 @@ def test_a_preview_says_what_would_move_and_counts_for_nothing(
     (move,) = row.candidate["moves"]
     assert move["row"] == "objective"
     assert move["counted"] == ["73.33", "83.33"]
-    assert "83.33" in move["why"] or move["why"]
+    assert move["why"] == "Static 100, hidden 75"
     assert row.candidate["challenge_version"] == [1, 2]
     # Nothing moves but the board that it stands on: that is a change too.
     assert row_of(rejudging, "m-2").outcome == "changed"
@@ -102,7 +111,7 @@ def test_applied_it_is_what_it_said_and_what_a_fresh_judging_says(
     assert card.digest == row.candidate["digest"]
     assert card.challenge_version.number == 2
     assert row.before.number == 1
-    assert not row.before.__class__.objects.get(pk=row.before_id).is_live
+    assert not Scorecard.objects.get(pk=row.before_id).is_live
 
     fresh = make_match(tmp_path, "m-9", name="Kite", challenge=mended_challenge())
     other = Match.objects.get(slug="m-9").scorecards.get(is_live=True)
@@ -189,8 +198,6 @@ def test_what_was_uploaded_since_is_left_out(
 def test_what_was_ruled_since_is_previewed_anew_and_the_ruling_carries_over(
     rejudging: Rejudging, operator: User, reviewer: User
 ) -> None:
-    from fractions import Fraction
-
     bundle = Match.objects.get(slug="m-1").bundles.get()
     rule_strategy(bundle, Fraction(50), by=reviewer, reason="Read it.")
     assert actions.preview_anew(rejudging.pk, by=operator) == 1
@@ -261,7 +268,7 @@ def test_a_newer_judge_finds_what_older_ones_have_judged(
     make_match(tmp_path, "m-1")
     with pytest.raises(actions.NothingChosen):
         propose(operator, older=True)
-    monkeypatch.setitem(newer_versions(), "objective", 2)
+    monkeypatch.setitem(VERSIONS, "objective", 2)
     rejudging = preview(propose(operator, older=True))
     row = row_of(rejudging, "m-1")
     assert row.outcome == "unchanged"
@@ -274,19 +281,36 @@ def test_a_newer_judge_finds_what_older_ones_have_judged(
         propose(operator, older=True)
 
 
-def newer_versions() -> dict[Any, int]:
-    from judging.verdicts import VERSIONS
+def test_a_newer_reader_reads_the_files_anew(
+    tmp_path: Path, operator: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundle = make_match(tmp_path, "m-1")
+    read = JUnitReader.read
 
-    return VERSIONS
+    def reads_all_as_passed(self: JUnitReader, *arguments: Any) -> Iterator[Any]:
+        for result in read(self, *arguments):
+            yield replace(result, outcome=Outcome.PASSED)
+
+    monkeypatch.setattr(JUnitReader, "read", reads_all_as_passed)
+    monkeypatch.setattr(JUnitReader, "version", JUnitReader.version + 1)
+    before = everything()
+    rejudging = preview(propose(operator, older=True))
+    assert everything() == before
+    row = row_of(rejudging, "m-1")
+    assert row.candidate["reads"] is True
+    assert row.candidate["moves"][0]["counted"] == ["73.33", "100.00"]
+    apply(rejudging, operator)
+    file = bundle.artifacts.get(path="hidden-1.xml")
+    assert file.reader_version == JUnitReader.version
+    assert set(file.test_results.values_list("outcome", flat=True)) == {"passed"}
+    assert replay(bundle.match).is_equal
+    with pytest.raises(actions.NothingChosen):
+        propose(operator, older=True)
 
 
 def test_a_finding_that_is_not_found_again_falls_with_what_was_decided_of_it(
     tmp_path: Path, operator: User, reviewer: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dataclasses import replace
-
-    from judging.judges.integrity import IntegrityJudge
-
     finding = matches.found("plagiarism", "final.diff", "diff:refunds.py:1", confidence="high")
     bundle = make_match(tmp_path, "m-1", findings=[finding])
     key = bundle.findings.get().key
@@ -398,6 +422,50 @@ def test_an_apply_that_fails_leaves_nothing_and_opens_it_again(
     assert (rejudging.state, rejudging.trouble) == ("open", "ValueError('no boards today')")
     apply(rejudging, operator)
     assert rejudging.trouble == ""
+
+
+SEVERITIES = st.sampled_from(("critical", "high", "medium"))
+FINDING = matches.found("plagiarism", "final.diff", "diff:refunds.py:1", confidence="high")
+
+
+def test_whatever_was_mended_a_drop_changes_nothing_and_an_apply_is_a_fresh_judging_once(
+    tmp_path: Path, operator: User
+) -> None:
+    @given(SEVERITIES, SEVERITIES, st.booleans(), st.booleans())
+    @example("medium", "critical", True, True)
+    @settings(max_examples=5, deadline=None)
+    def holds(before: str, after: str, passes: bool, has_finding: bool) -> None:
+        results = [{**matches.HIDDEN, LOCK: passes}]
+        findings = [FINDING] if has_finding else []
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        with transaction.atomic():
+            mend(folder / "before", before)
+            make_match(
+                folder, "m-1", hidden=results, findings=findings, challenge=mended_challenge()
+            )
+            mend(folder / "after", after)
+            as_it_was = everything()
+            actions.drop(preview(propose(operator)).pk, by=operator)
+            assert everything() == as_it_was
+            rejudging = apply(preview(propose(operator)), operator)
+            applied = everything()
+            assert not actions.apply(rejudging.pk)
+            apply(preview(propose(operator)), operator)
+            assert everything() == applied
+            make_match(
+                folder, "m-2", hidden=results, findings=findings, challenge=mended_challenge()
+            )
+            one, fresh = (
+                Scorecard.objects.get(match__slug=slug, is_live=True) for slug in ("m-1", "m-2")
+            )
+            assert one.challenge_version == fresh.challenge_version
+            told = {"match", "revision"}
+            assert {k: v for k, v in one.breakdown.items() if k not in told} == {
+                k: v for k, v in fresh.breakdown.items() if k not in told
+            }
+            transaction.set_rollback(True)
+
+    holds()
 
 
 @pytest.fixture(autouse=True)

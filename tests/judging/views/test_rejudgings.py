@@ -14,6 +14,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from bouts.models import Challenge, Match, User
+from judging.actions import rule_strategy
 from judging.models import Rejudging, Scorecard
 from judging.rejudging import actions
 from news.models import Notice
@@ -107,8 +108,6 @@ def test_it_is_dropped_and_can_still_be_read(rejudging: Rejudging, ops: Client) 
 def test_what_changed_since_is_said_and_previewed_anew(
     rejudging: Rejudging, ops: Client, reviewer: User
 ) -> None:
-    from judging.actions import rule_strategy
-
     rule_strategy(
         Match.objects.get(slug="m-1").bundles.get(), None, by=reviewer, reason="It stands."
     )
@@ -180,12 +179,16 @@ def test_the_team_reads_the_new_revision_and_why_and_nobody_reads_it_before(
     assert "Rejudged" not in before
     apply(rejudging, operator)
     after = text_of(team, "/matches/m-1/")
-    assert "Rejudged; was 73.85." in after or "Rejudged; was" in after
+    assert "Rejudged; was 73.85." in after
     assert f"“{REASON}”" in after
     assert "challenge version 1 → 2" in after
     assert operator.username not in after
     assert REASON not in text_of(others, "/matches/m-1/")
     assert "73.33" in text_of(team, "/matches/m-1/revisions/1/")
+    revisions = "/api/matches/m-1/revisions/"
+    newest, first = team.get(revisions).json()["results"]
+    assert (newest["cause"], newest["reason"], first["reason"]) == ("rejudge", REASON, "")
+    assert others.get(revisions).json()["results"][0]["reason"] == "withheld"
     notice = Notice.objects.get(user=competitor, match__slug="m-1", text__contains="rejudged")
     assert REASON in notice.text
 
