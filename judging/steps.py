@@ -399,13 +399,15 @@ class Work:
         return Bundle.objects.filter(match=self.bundle.match, number__lt=self.bundle.number)
 
     def earlier_ruling(self, digest: str) -> Verdict | None:
-        """Return the ruling on Strategy that was made on this evidence before."""
+        """Return the ruling on Strategy that carries over: made on this evidence before, and not
+        carried over yet. What became of it here since then stands."""
         if self.bundle.number == 1:
             return None
-        rulings = Verdict.objects.filter(
-            bundle__in=self.earlier, judge=Judge.STRATEGY, seat=RULING, evidence_digest=digest
-        )
-        return rulings.filter(is_live=True).order_by("created_at").last()
+        rulings = Verdict.objects.filter(judge=Judge.STRATEGY, seat=RULING, evidence_digest=digest)
+        if rulings.filter(bundle=self.bundle).exists():
+            return None
+        earlier = rulings.filter(bundle__in=self.earlier, is_live=True)
+        return earlier.order_by("created_at").last()
 
     @cached_property
     def asked(self) -> Mapping[Judge, tuple[SeatAnswer, ...]]:

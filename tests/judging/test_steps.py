@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
+from fractions import Fraction
 from pathlib import Path
 from threading import Thread
 
@@ -15,6 +16,7 @@ from pytest_django import DjangoAssertNumQueries
 from bouts.actions import uploads
 from bouts.models import AuditEntry, Bundle, User
 from judging import steps
+from judging.actions import rule_strategy
 from judging.models import Scorecard, Step, Verdict
 from tests import matches
 from tests.matches import judge, store
@@ -224,3 +226,16 @@ def test_what_others_did_together_with_one_that_fails_is_done_once(
     assert judges == ["objective", "process", "recovery", "strategy"]
     assert bundle.steps.get(name="process").attempts == 1
     assert bundle.steps.get(name="integrity").attempts == 3
+
+
+def test_judged_again_a_later_ruling_is_not_undone_by_the_one_that_carried_over(
+    tmp_path: Path, reviewer: User, operator: User
+) -> None:
+    first = judge(tmp_path / "1")
+    rule_strategy(first, Fraction(40), by=reviewer, reason="Read it.")
+    second = judge(tmp_path / "2", claims=[{"statement": "All pass."}])
+    assert live(second).breakdown["judges"]["strategy"]["raw"] == "40.00"
+    rule_strategy(second, Fraction(60), by=reviewer, reason="Read it again.")
+    steps.judge_again(second, by=operator, reason="to be sure")
+    steps.run_steps(second)
+    assert live(second).breakdown["judges"]["strategy"]["raw"] == "60.00"
