@@ -8,12 +8,15 @@ another look at the tool, an archive wants to be unpacked, plain text is a log.
 from __future__ import annotations
 
 import re
+import sys
+import tempfile
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from pydantic import BaseModel
 
@@ -27,6 +30,8 @@ from bouts.formats.text import single_line
 from bouts.formats.types import Kind, Note, Reader, Report, Unreadable
 from bouts.formats.xml import root_tag
 
+STANDARD_INPUT = Path("-")
+BLOCK = 1024 * 1024
 KEYS_SHOWN = 8
 LIMITS = Limits()
 
@@ -62,7 +67,6 @@ class Inspected:
     kind: str | None = None
     format: str | None = None
     version: str | None = None  # of the format, where the file or its shape tells
-    reader_version: int | None = None
     state: State = State.UNREADABLE
     clock: str | None = None
     counts: dict[str, int] = field(default_factory=dict)
@@ -74,7 +78,6 @@ class Inspected:
             "kind": self.kind,
             "format": self.format,
             "version": self.version,
-            "reader_version": self.reader_version,
             "state": self.state.value,
             "clock": self.clock,
             "counts": self.counts,
@@ -85,8 +88,8 @@ class Inspected:
 def inspect(path: Path, *, kind: Kind | None = None, format: str | None = None) -> Inspected:
     """Read a file by the reader that its content asks for, within ``kind`` and ``format``.
 
-    ``format`` overrules the content, as in a manifest. Nothing is raised: a file that is
-    not there is unreadable too.
+    ``format`` overrules the content, as in a manifest. ``-`` is what comes in on standard input.
+    Nothing is raised: a file that is not there is unreadable too.
     """
     found = Inspected(str(path))
     try:
@@ -95,7 +98,7 @@ def inspect(path: Path, *, kind: Kind | None = None, format: str | None = None) 
                 "a folder: name the files in it, or check it as a bundle with"
                 " `manage.py upload --check`"
             )
-        with path.open("rb") as source:
+        with _opened(path) as source:
             head = source.read(HEAD_BYTES)
             if not head:
                 raise Unreadable("the file is empty")
@@ -105,7 +108,7 @@ def inspect(path: Path, *, kind: Kind | None = None, format: str | None = None) 
                 return found
             readers = list(_readers(head, kind, format))
             if not readers:
-                raise Unreadable(_described(path, head, kind, format))
+                raise Unreadable(_described(source, head, kind, format))
             _read(found, readers[0], source)
             others = ", ".join(f"{other.kind} ({other.format})" for other in readers[1:])
             if others:
@@ -115,6 +118,24 @@ def inspect(path: Path, *, kind: Kind | None = None, format: str | None = None) 
     except OSError as error:
         found.notes.insert(0, Note((error.strerror or str(error)).lower()))
     return found
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """Open a file; what comes through a pipe is laid aside first, since readers go back in it."""
+    with ExitStack() as stack:
+        source: BinaryIO = sys.stdin.buffer
+        if path != STANDARD_INPUT:
+            source = stack.enter_context(path.open("rb"))
+        if not source.seekable():
+            aside = stack.enter_context(tempfile.TemporaryFile())
+            while block := source.read(BLOCK):
+                aside.write(block)
+                if aside.tell() > LIMITS.bundle_bytes:
+                    raise Unreadable(f"more than {LIMITS.bundle_bytes:,} bytes come in")
+            aside.seek(0)
+            source = aside
+        yield source
 
 
 def _readers(head: bytes, kind: Kind | None, format: str | None) -> Iterator[Reader]:
@@ -134,9 +155,9 @@ def _readers(head: bytes, kind: Kind | None, format: str | None) -> Iterator[Rea
         yield from (reader for reader in READERS if reader.kind is Kind.LOG)
 
 
-def _read(found: Inspected, reader: Reader, source: Any) -> None:
+def _read(found: Inspected, reader: Reader, source: BinaryIO) -> None:
     report = Report()
-    found.kind, found.format, found.reader_version = reader.kind, reader.format, reader.version
+    found.kind, found.format = reader.kind, reader.format
     source.seek(0)
     try:
         for _ in reader.read(source, report):
@@ -174,21 +195,21 @@ def _check_document(found: Inspected, schema: str, data: bytes) -> None:
 # What nobody recognises
 
 
-def _described(path: Path, head: bytes, kind: Kind | None, format: str | None) -> str:
+def _described(source: BinaryIO, head: bytes, kind: Kind | None, format: str | None) -> str:
     """Say what a file looks like that no reader recognises, and what to do about it."""
     wanted = f"reader of {kind}" if kind else "reader"
     if format is not None:
         names = ", ".join(sorted({r.format for r in READERS if kind in (None, r.kind)}))
         return f"no {wanted} is named {format!r}; there are {names}"
-    return f"no {wanted} recognises the content: {_looks(path, head)}"
+    return f"no {wanted} recognises the content: {_looks(source, head)}"
 
 
-def _looks(path: Path, head: bytes) -> str:
+def _looks(source: BinaryIO, head: bytes) -> str:
     for magic, name in _MAGIC:
         if head.startswith(magic):
             is_archive = "compressed" in name or "archive" in name
             advice = "; a bundle is checked with `manage.py upload --check`" if is_archive else ""
-            return name + _members(path) + advice
+            return name + _members(source) + advice
     text = head.lstrip(_BLANKS)
     if keys := top_keys(head):
         named = ", ".join(single_line(key)[:40] for key in list(keys)[:KEYS_SHOWN])
@@ -204,9 +225,9 @@ def _looks(path: Path, head: bytes) -> str:
     return "bytes that are no text"
 
 
-def _members(path: Path) -> str:
+def _members(source: BinaryIO) -> str:
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(source) as archive:
             count = len(archive.infolist())
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
         return ""

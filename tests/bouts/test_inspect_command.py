@@ -50,7 +50,7 @@ def test_each_file_is_an_object_in_the_order_given() -> None:
         ("tests", "junit", None),
         ("diff", "diff", None),
     ]
-    assert all(row.keys() >= FIELDS and row["state"] == "read" for row in found)
+    assert all(row.keys() == FIELDS and row["state"] == "read" for row in found)
     assert found[1]["counts"]["cases"] > 0
 
 
@@ -159,6 +159,48 @@ def test_the_table_has_a_row_a_file_and_what_was_noted_below_it(tmp_path: Path) 
     assert "a␛[31m.xml" in unreadable
     assert "ends early" in reason
     assert rest == []
+
+
+@pytest.mark.parametrize("is_piped", [True, False], ids=["pipe", "file"])
+def test_what_comes_in_on_standard_input_is_read_like_a_file(
+    is_piped: bool, tmp_path: Path
+) -> None:
+    sample = FIXTURES / "pytest.xml"
+    environment = os.environ | {"BOUTS_DATA": str(tmp_path / "data")}
+    command = [sys.executable, "manage.py", "inspect", "--json", "-", "/dev/stdin"]
+    with sample.open("rb") as file:
+        ended = subprocess.run(
+            command,
+            cwd=settings.BASE_DIR,
+            env=environment,
+            capture_output=True,
+            **({"input": sample.read_bytes()} if is_piped else {"stdin": file}),
+        )
+    found, other = json.loads(ended.stdout)
+    assert (found["path"], found["format"], found["state"]) == ("-", "junit", "read")
+    # What was read from a pipe is gone; a file begins anew.
+    assert other["state"] == ("unreadable" if is_piped else "read")
+    assert ended.returncode == is_piped
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_any_name_is_printed_on_any_terminal(
+    options: list[str], encoding: str, tmp_path: Path
+) -> None:
+    name = os.fsdecode(os.fsencode(tmp_path) + b"/\xff\x1b[31m\n.xml")
+    Path(name).write_bytes((FIXTURES / "pytest.xml").read_bytes())
+    environment = {"PYTHONIOENCODING": f"{encoding}:strict", "BOUTS_DATA": str(tmp_path / "data")}
+    ended = subprocess.run(
+        [sys.executable, "manage.py", "inspect", name, *options],
+        cwd=settings.BASE_DIR,
+        env=os.environ | environment,
+        capture_output=True,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert b"junit" in ended.stdout and b"\x1b" not in ended.stdout
+    if options:
+        assert json.loads(ended.stdout)[0]["path"] == name
 
 
 def test_no_database_is_started_for_it(tmp_path: Path) -> None:

@@ -26,7 +26,9 @@ class Command(BaseCommand):
     requires_system_checks: Sequence[str] = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+        parser.add_argument(
+            "files", nargs="+", type=Path, metavar="FILE", help="- for standard input"
+        )
         parser.add_argument("--kind", choices=KINDS, help="sniff the formats of this kind only")
         parser.add_argument(
             "--format",
@@ -40,13 +42,16 @@ class Command(BaseCommand):
         self, *, files: list[Path], kind: str | None, format: str | None, json: bool, **options: Any
     ) -> None:
         found = [inspect(file, kind=Kind(kind) if kind else None, format=format) for file in files]
-        self.stdout.write(as_json(found) if json else as_table(found))
+        text = as_json(found) if json else as_table(found)
+        # A name may hold what the terminal, or no text at all, can.
+        encoding = self.stdout.encoding or "utf-8"
+        self.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
         if any(one.state is State.UNREADABLE for one in found):
             sys.exit(1)
 
 
 def as_json(found: Iterable[Inspected]) -> str:
-    return json.dumps([one.as_json() for one in found], indent=2, ensure_ascii=False)
+    return json.dumps([one.as_json() for one in found], indent=2)
 
 
 def as_table(found: Sequence[Inspected]) -> str:
