@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from bouts import audit
 from bouts.htmx import confirm_kept, render_page
@@ -36,7 +36,7 @@ REFUSED = {
 }
 
 
-@require_GET
+@require_safe
 @operators_only
 def rejudging_list(request: HttpRequest) -> HttpResponse:
     """All rejudgings, the newest first; what is not settled says how far it is."""
@@ -81,7 +81,7 @@ def rejudging_create(request: HttpRequest) -> HttpResponse:
     return render_page(request, "judging/rejudging_create.html", {"form": form}, status=status)
 
 
-@require_GET
+@require_safe
 @operators_only
 def rejudging_detail(request: HttpRequest, rejudging_id: int) -> HttpResponse:
     """What a rejudging would come to, or what it came to: counts, ranks, a line a match."""
@@ -119,7 +119,7 @@ def rejudging_detail(request: HttpRequest, rejudging_id: int) -> HttpResponse:
     return render_page(request, "judging/rejudging_detail.html", context, partial="rejudging")
 
 
-@require_GET
+@require_safe
 @operators_only
 def rejudging_file(request: HttpRequest, rejudging_id: int, kind: str) -> HttpResponse:
     """All lines of a rejudging as CSV or JSON, and the ranks with JSON."""
