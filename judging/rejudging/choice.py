@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time
 from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -47,9 +47,9 @@ class Choice:
         if self.since or self.until:
             bundles = Bundle.objects.filter(match=OuterRef("pk"), is_live=True)
             if self.since:
-                bundles = bundles.filter(started_at__gte=_midnight(self.since))
+                bundles = bundles.filter(started_at__gte=_at(self.since, time.min))
             if self.until:
-                bundles = bundles.filter(started_at__lt=_midnight(self.until) + timedelta(days=1))
+                bundles = bundles.filter(started_at__lte=_at(self.until, time.max))
             rows = rows.filter(Exists(bundles))
         return rows.filter(_judged_by_older()) if self.older else rows
 
@@ -71,8 +71,8 @@ class Choice:
             yield "judged by an older judge, reader, policy or challenge version"
 
 
-def _midnight(day: str) -> datetime:
-    return datetime.combine(date.fromisoformat(day), time.min, UTC)
+def _at(day: str, moment: time) -> datetime:
+    return datetime.combine(date.fromisoformat(day), moment, UTC)
 
 
 def _judged_by_older() -> Q:
