@@ -31,9 +31,7 @@ class HiddenTests:
         cls, loaded: LoadedBundle, spec: ChallengeFile, results: Iterable[TestResult]
     ) -> HiddenTests:
         """Gather the words from the challenge and from the results of its hidden suites."""
-        hidden = [test for test in spec.tests if test.suite is not Suite.STATIC]
-        visible = [test for test in spec.tests if test.suite is Suite.STATIC]
-        return cls(loaded, tuple(hidden_words(hidden, visible, results)))
+        return cls(loaded, tuple(words_of(spec, results)))
 
     def are_quoted_in(self, entry: ArtifactEntry) -> bool:
         """Whether a file is of a hidden run, or holds one of the words."""
@@ -46,6 +44,13 @@ class HiddenTests:
         """The result files of hidden suites, and their logs."""
         runs = [entry for entry in self.loaded.manifest.artifacts if is_hidden(entry)]
         return frozenset(path for run in runs for path in (run.path, run.log))
+
+
+def words_of(spec: ChallengeFile, results: Iterable[TestResult] = ()) -> list[str]:
+    """Return what names or quotes a hidden test of a challenge; see `hidden_words`."""
+    hidden = [test for test in spec.tests if test.suite is not Suite.STATIC]
+    visible = [test for test in spec.tests if test.suite is Suite.STATIC]
+    return hidden_words(hidden, visible, results)
 
 
 def is_hidden(entry: ArtifactEntry) -> bool:

@@ -8,12 +8,13 @@ from datetime import datetime
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from bouts import audit, locks
+from bouts.bundles.hidden import words_of
 from bouts.hidden_words import tells
-from bouts.models import Bundle, Challenge, Match, User
+from bouts.models import Bundle, Challenge, ChallengeVersion, Match, User
 from bouts.rules import Judge
 from judging import standings
 from judging.actions import ChallengeFrozen
@@ -65,7 +66,7 @@ def propose(
         raise NothingChosen
     if not rows.exclude(challenge__state=Challenge.State.FROZEN).exists():
         raise ChallengeFrozen
-    if _tells_of_hidden(reason, rows):
+    if _tells_of_hidden(reason, rows, to_newest=to_newest):
         raise TellsOfHidden
     rejudging = Rejudging.objects.create(
         choice=choice.as_json(),
@@ -83,11 +84,20 @@ def propose(
     return rejudging
 
 
-def _tells_of_hidden(reason: str, matches: Iterable[Match]) -> bool:
-    """Whether a reason tells of a hidden test of any of some matches; alike lists are read once."""
-    bundles = Bundle.objects.filter(match__in=matches.order_by(), is_live=True)
+def _tells_of_hidden(reason: str, matches: QuerySet[Match], *, to_newest: bool) -> bool:
+    """Whether a reason tells of a hidden test of any of some matches; alike lists are read once.
+
+    Of one that the newest version adds, too: matches of other challenges show the reason as well.
+    """
+    matches = matches.order_by()
+    bundles = Bundle.objects.filter(match__in=matches, is_live=True)
     lists = bundles.order_by().values_list("hidden_words", flat=True).distinct()
-    return any(tells(reason, words) for words in lists.iterator())
+    if any(tells(reason, words) for words in lists.iterator()):
+        return True
+    newest = ChallengeVersion.objects.filter(
+        challenge__in=matches.values("challenge"), is_live=True
+    )
+    return to_newest and any(tells(reason, words_of(version.spec)) for version in newest)
 
 
 @transaction.atomic

@@ -24,11 +24,13 @@ from judging.judges.integrity import IntegrityJudge
 from judging.judges.objective import ObjectiveJudge
 from judging.models import RejudgedMatch, Rejudging, Scorecard, Standing, Verdict
 from judging.rejudging import actions, work
+from judging.rejudging.choice import Choice
 from judging.replay import replay
 from judging.verdicts import VERSIONS
 from tests import matches
 from tests.judging.rejudging.making import (
     LOCK,
+    TWO_JUDGES,
     apply,
     make_match,
     mend,
@@ -387,6 +389,30 @@ def test_nobody_is_told_of_a_hidden_test_by_the_reason(mended: None, operator: U
     with pytest.raises(actions.TellsOfHidden):
         propose(operator, challenge="refunds", reason=f"{matches.CANARY}_lock was too grave.")
     assert not Rejudging.objects.exists()
+
+
+def test_nobody_is_told_of_a_hidden_test_that_only_the_newest_version_has(
+    mended: None, operator: User, tmp_path: Path
+) -> None:
+    """It would stand on matches of other challenges, to which it is no secret."""
+    added = {"id": "hidden.t::test_pomegranate", "suite": "hidden"}
+    tests = [*matches.CHALLENGE["tests"], added]
+    matches.store_challenge(tmp_path / "added", judges=TWO_JUDGES, tests=tests)
+    reason = "Without test_pomegranate it was too easy."
+    with pytest.raises(actions.TellsOfHidden):
+        propose(operator, reason=reason)
+    assert propose(operator, reason=reason, to_newest=False, challenge="refunds")
+
+
+def test_days_are_those_of_utc_and_both_included(mended: None) -> None:
+    """The matches began on 2026-03-12 at 14:00 UTC."""
+
+    def found(**days: str) -> int:
+        return Choice(**days).matches().count()
+
+    assert found(since="2026-03-12", until="2026-03-12") == 2
+    assert found(since="2026-03-13") == found(until="2026-03-11") == 0
+    assert found(since="0001-01-01", until="9999-12-31") == 2
 
 
 def test_a_worker_that_died_leaves_its_match_to_the_next_one(mended: None, operator: User) -> None:

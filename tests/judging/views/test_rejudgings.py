@@ -129,6 +129,8 @@ def test_what_changed_since_is_said_and_previewed_anew(
         ({"reason": " "}, "This field is required."),
         ({"judges": []}, "This field is required."),
         ({"since": "yesterday"}, "Enter a valid date."),
+        ({"since": "9999-12-31", "until": "9999-12-31"}, "No match fits this."),
+        ({"since": "0001-01-01", "until": "0001-01-01"}, "No match fits this."),
     ],
 )
 def test_what_cannot_be_proposed_is_said_and_what_was_typed_is_kept(
@@ -253,6 +255,12 @@ def test_the_part_is_a_part_and_the_page_needs_no_more_queries_for_more_matches(
         )
     many = queries(preview(propose(operator)))
     assert many == few
+
+
+def test_head_is_answered_as_get(rejudging: Rejudging, ops: Client) -> None:
+    address = rejudging.get_absolute_url()
+    for page in PAGES:
+        assert ops.head(page.format(address, address.removesuffix("/"))).status_code == 200, page
 
 
 def test_ops_find_the_way_there_and_competitors_do_not(
