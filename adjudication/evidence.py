@@ -338,8 +338,10 @@ class Evidence:
                 yield from chunks.read(artifact)
 
     def _timeline(self) -> Timeline:
-        # A bundle never changes, and neither does what one policy makes of it.
-        key = f"case-steps-{self.bundle.pk}-{self.policy.version}"
+        # What a reader made of a file never changes, and neither does what one policy makes of it.
+        # A rejudging may read the files anew: then they are other rows.
+        read = "-".join(str(artifact.pk) for artifact in self._of(Kind.TELEMETRY))
+        key = f"case-steps-{self.bundle.pk}-{read}-{self.policy.version}"
         timeline = cache.get(key)
         if timeline is None:
             timeline = _read_timeline(self.bundle, self.policy)
