@@ -7,7 +7,7 @@ candidate, and applying writes that candidate; nothing is judged a second time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -173,7 +173,7 @@ def _preview(rejudging: Rejudging, match: Match, subject: Subject) -> JsonDict:
         policy=policy,
     )
     candidate |= {
-        "digest": card.digest,
+        "digest": _digest(card),
         "challenge_version": [version_before.number, version.number],
         "policy": [before.policy, card.policy],
         "judge_versions": anew.judge_versions,
@@ -181,7 +181,7 @@ def _preview(rejudging: Rejudging, match: Match, subject: Subject) -> JsonDict:
         "card": _figures(card),
         "moves": moves(before.breakdown, card.breakdown),
         "cases": cases(before.breakdown, card.breakdown),
-        "rulings": _rulings(decided_before, _decided(bundle)),
+        "rulings": _rulings(decided_before, {*_decided(bundle), *anew.carried}),
     }
     gained = set(card.marks) & ALARMS - set(before.marks)
     return {
@@ -245,6 +245,7 @@ class _Anew:
         self.ended_verdicts: list[int] = []
         self.ended_findings: list[int] = []
         self.judge_versions: dict[str, list[int | None]] = {}
+        self.carried: set[str] = set()  # findings whose decision holds under another key
 
     def answer(self, verdict: Verdict) -> None:
         """Let a verdict count in its place, unless it says what the one there says."""
@@ -311,6 +312,7 @@ def _integrity(anew: _Anew) -> None:
     )
     decided = {finding.key: finding for finding in decisions.order_by("created_at", "pk")}
     for item in integrity.found:
+        anew.carried.update(item.also_known_as)
         row = finding_row(anew.bundle, item, decision(item, decided))
         there = live.pop(item.key, None)
         if there is not None:
@@ -356,9 +358,17 @@ def write(row: RejudgedMatch) -> Scorecard:
             reason=rejudging.reason,
             policy=POLICIES[rejudging.policy],
         )
-        if card.digest != candidate["digest"]:
+        if _digest(card) != candidate["digest"]:
             raise Changed  # nothing counts that was not shown before
     return card
+
+
+def _digest(card: Scorecard) -> str:
+    """Digest what a scorecard says, but for when what it carries over was written."""
+    integrity = card.breakdown["integrity"]
+    findings = [{**finding, "decided_at": None} for finding in integrity["findings"]]
+    said = {**card.breakdown, "integrity": {**integrity, "findings": findings}}
+    return digest_of({name: value for name, value in said.items() if name != "revision"})
 
 
 def _write_rows(bundle: Bundle, candidate: JsonDict) -> None:
@@ -478,7 +488,7 @@ def _decided(bundle: Bundle) -> dict[str, str]:
     }
 
 
-def _rulings(before: Mapping[str, str], after: Mapping[str, str]) -> JsonDict:
+def _rulings(before: Mapping[str, str], after: Container[str]) -> JsonDict:
     return {
         "carried": [on for evidence, on in before.items() if evidence in after],
         "fallen": [on for evidence, on in before.items() if evidence not in after],

