@@ -19,9 +19,9 @@ from bouts.formats.guard import guarded
 from bouts.formats.jsonl import JsonLines, head_records
 from bouts.formats.remarks import Remarks
 from bouts.formats.telemetry import SHARED_VERSION
-from bouts.formats.telemetry.claude import Line, Talk, Usage
+from bouts.formats.telemetry.claude import Line, Talk, Usage, message_in
 from bouts.formats.telemetry.clock import Timekeeper
-from bouts.formats.telemetry.parts import mapping, word
+from bouts.formats.telemetry.parts import word
 from bouts.formats.telemetry.recorder import Recorder
 from bouts.formats.text import single_line
 from bouts.formats.types import Event, Kind, Report, Unreadable
@@ -40,7 +40,7 @@ class _Record(NamedTuple):
 class ClaudeCodeReader:
     kind: ClassVar[Kind] = Kind.TELEMETRY
     format: ClassVar[str] = "claude-code"
-    version: ClassVar[int] = 1 + SHARED_VERSION
+    version: ClassVar[int] = 2 + SHARED_VERSION
 
     def recognises(self, head: bytes) -> bool:
         keys = top_keys(head)
@@ -114,7 +114,7 @@ class _Reading:
             if word(record.get("type")) in _MESSAGES | _CALLS:
                 if (stamp := record.get("timestamp")) is not None:
                     self._clock.survey(stamp)
-                self._usage.survey(mapping(record, "message"), pointer)
+                self._usage.survey(message_in(record), pointer)
             if self._folder is None:
                 self._folder = word(record.get("cwd")) or None
             if version := word(record.get("version")):
@@ -179,9 +179,9 @@ class _Reading:
         )
         match kind:
             case "assistant":
-                yield from talk.assistant(mapping(value, "message"), line)
+                yield from talk.assistant(message_in(value), line)
             case "user":
-                yield from talk.user(mapping(value, "message"), line)
+                yield from talk.user(message_in(value), line)
             case "tool_use":
                 yield from talk.called(value, line)
             case "tool_result":

@@ -18,7 +18,7 @@ from bouts.formats.guard import guarded
 from bouts.formats.jsonl import JsonLines, Record, head_records
 from bouts.formats.remarks import Remarks
 from bouts.formats.telemetry import SHARED_VERSION
-from bouts.formats.telemetry.claude import Line, Talk, Usage, tokens_of
+from bouts.formats.telemetry.claude import Line, Talk, Usage, message_in, tokens_of
 from bouts.formats.telemetry.parts import mapping, word
 from bouts.formats.telemetry.recorder import Call, Moment, Recorder
 from bouts.formats.telemetry.waiting import Step
@@ -32,7 +32,7 @@ _TYPES = frozenset({"assistant", "user", "system", "result", "stream_event"})
 class ClaudeStreamReader:
     kind: ClassVar[Kind] = Kind.TELEMETRY
     format: ClassVar[str] = "claude-stream"
-    version: ClassVar[int] = 2 + SHARED_VERSION
+    version: ClassVar[int] = 3 + SHARED_VERSION
 
     def recognises(self, head: bytes) -> bool:
         return any(
@@ -78,7 +78,7 @@ class _Reading:
         for pointer, record in ((record.pointer, record.value) for record in self._lines.records()):
             match record.get("type"):
                 case "assistant":
-                    self._usage.survey(mapping(record, "message"), pointer)
+                    self._usage.survey(message_in(record), pointer)
                 case "system" if record.get("subtype") == "init":
                     self._read_init(record)
 
@@ -101,10 +101,10 @@ class _Reading:
         match value.get("type"):
             case "assistant":
                 self._counts["messages"] += 1
-                yield from talk.assistant(mapping(value, "message"), line)
+                yield from talk.assistant(message_in(value), line)
             case "user":
                 self._counts["messages"] += 1
-                yield from talk.user(mapping(value, "message"), line)
+                yield from talk.user(message_in(value), line)
             case "result":
                 self._counts["results"] += 1
                 yield from talk.add(self._end(value, talk, record.pointer))

@@ -134,7 +134,7 @@ class _Run:
 class SarifReader:
     kind: ClassVar[Kind] = Kind.SCAN
     format: ClassVar[str] = "sarif"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     def recognises(self, head: bytes) -> bool:
         keys = top_keys(head)
@@ -269,7 +269,9 @@ class _Reading:
             severity=_word(properties, "issue_severity", "severity") or rule.severity,
             confidence=_word(properties, "issue_confidence", "confidence"),
         )
-        return replace(finding, critical=_is_critical(finding, run.tool))
+        # What its rule weighs is a defect, and what only informs is none.
+        is_defect = result.get("kind") != "informational"
+        return replace(finding, critical=is_defect and _is_critical(finding, run.tool))
 
     def _security_severity(self, written: object, pointer: str) -> float | None:
         if written is None:

@@ -52,6 +52,12 @@ class Usage:
         return self._of.pop(name, (None, None))
 
 
+def message_in(record: Fields) -> Fields:
+    """Return a record's message, which may be nothing but a text."""
+    written = record.get("message")
+    return {"content": written} if isinstance(written, str) else mapping(written)
+
+
 def message_id(message: Fields, spare_id: str) -> str:
     name = message.get("id")
     return name if isinstance(name, str) and name else spare_id

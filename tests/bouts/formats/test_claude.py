@@ -67,6 +67,17 @@ def test_a_message_on_several_lines_counts_its_tokens_once_and_by_the_largest() 
     assert events[1].text == "look"
 
 
+def test_a_message_may_be_nothing_but_a_text() -> None:
+    events, _ = session(
+        {"type": "user", "sessionId": "s", "message": "Mend it."},
+        {"type": "assistant", "sessionId": "s", "message": "Mended."},
+    )
+    assert [(str(event.kind), event.text) for event in events] == [
+        ("start", "Mend it."),
+        ("message", "Mended."),
+    ]
+
+
 def test_messages_without_an_id_count_each() -> None:
     first, second = said(text("a")), said(text("b"))
     del first["message"]["id"], second["message"]["id"]

@@ -255,6 +255,12 @@ def test_everything_else_is_live(result: dict[str, Any]) -> None:
         ({}, {"rules": [{"id": "R1", "properties": {"security-severity": "9.8"}}]}, True),
         ({}, {"rules": [{"id": "R1", "properties": {"tags": ["security", "CRITICAL"]}}]}, True),
         ({}, {"rules": [{"id": "R1", "properties": {"tags": ["critical-section"]}}]}, False),
+        # What only informs is no defect, whatever its rule weighs.
+        (
+            {"kind": "informational"},
+            {"rules": [{"id": "R1", "properties": {"security-severity": "9.8"}}]},
+            False,
+        ),
         ({"level": "error"}, {}, False),
         (
             {"properties": {"issue_severity": "HIGH", "issue_confidence": "HIGH"}},
