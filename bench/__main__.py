@@ -1,6 +1,6 @@
 """Measure speed as ratios to a floor in the same run: `make bench`.
 
-With names of sections (formats, ingest, pages, boards, claims, queue) only those are measured.
+With names of sections (formats, ingest, pages, logs, boards, claims, queue) only those are measured.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ django.setup()
 
 from django.core.management import call_command  # noqa: E402
 
-from bench import boards, claims, formats, ingest, pages, queue  # noqa: E402
+from bench import boards, claims, formats, ingest, logs, pages, queue  # noqa: E402
 
 SECTIONS = {
     "formats": formats.measure,
     "ingest": ingest.measure,
     "pages": pages.measure,
+    "logs": logs.measure,
     "boards": boards.measure,
     "claims": claims.measure,
     "queue": queue.measure,

@@ -26,15 +26,15 @@ def main(small: Path, large: Path) -> None:
     """Print the megabytes above idle: at most while storing, and at most while judging."""
     steps.run_steps(uploads.upload(small, name=small.name, by=None).bundle)
     spare_what_stays()
-    idle = _peak_kb()
+    idle = peak_kb()
     bundle = uploads.upload(large, name=large.name, by=None).bundle
-    stored = _peak_kb() - idle
+    stored = peak_kb() - idle
     steps.run_steps(bundle)
-    judged = _peak_kb() - idle
+    judged = peak_kb() - idle
     print(json.dumps({"stored": stored / 1024, "judged": judged / 1024}))
 
 
-def _peak_kb() -> int:
+def peak_kb() -> int:
     """Return the peak since the last call."""
     status = Path("/proc/self/status").read_text()
     Path("/proc/self/clear_refs").write_text("5")
