@@ -17,6 +17,7 @@ from django.urls import URLResolver, get_resolver
 from adjudication.models import Case
 from bouts.models import Upload, User
 from judging.models import Step
+from tests.judging.rejudging.making import preview, propose
 from tests.judging.views.making import rich
 
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(300)]
@@ -81,6 +82,7 @@ def address_of(db: None, tmp_path: Path, operator: User) -> Callable[[str], str]
         "digest": bundle.artifacts.get(path="final.diff").blob_id,
         "kind": "json",
         "name": "match-1",
+        "rejudging_id": preview(propose(operator, match="m-1")).pk,
         "step_id": Step.objects.earliest("pk").pk,
         "upload_id": Upload.objects.create(name="a.zip", size=1, by=operator).pk,
         "username": operator.username,

@@ -108,16 +108,19 @@ def _rank(rejudging_id: int) -> bool:
 
 
 def stranded() -> list[int]:
-    """Return the rejudgings that nobody works on though there is something left to do."""
+    """Return the rejudgings with a match whose worker is gone, or at which nobody is though there
+    is something left to do: a message was lost."""
     now = timezone.now()
+    lately = now - settings.STEP_LEASE / 4
     rows = RejudgedMatch.objects.filter(rejudging=OuterRef("pk"))
-    held = rows.filter(state=State.RUNNING, lease_expires_at__gte=now)
-    unheard = Q(created_at__lt=now - settings.STEP_LEASE / 4) | Exists(
-        rows.filter(Q(state=State.RUNNING) | Q(finished_at__isnull=False))
+    lapsed = rows.filter(state=State.RUNNING, lease_expires_at__lt=now)
+    # Between two matches of one rejudging nobody holds any: that is no reason to ring again.
+    alive = rows.filter(
+        Q(state=State.RUNNING, lease_expires_at__gte=now) | Q(finished_at__gte=lately)
     )
-    open_ones = Rejudging.objects.filter(state=Rejudging.State.OPEN)
-    left = Q(Exists(rows.under_way())) | Q(ranked_at=None)
-    return list(open_ones.filter(left, unheard, ~Q(Exists(held))).values_list("pk", flat=True))
+    is_quiet = Q(created_at__lt=lately) & ~Q(Exists(alive))
+    unfinished = Rejudging.objects.filter(state=Rejudging.State.OPEN, ranked_at=None)
+    return list(unfinished.filter(Q(Exists(lapsed)) | is_quiet).values_list("pk", flat=True))
 
 
 def to_be_applied() -> list[int]:

@@ -453,6 +453,21 @@ def test_a_worker_that_died_leaves_its_match_to_the_next_one(mended: None, opera
     assert row_of(rejudging, taken.match.slug).state == "done"
 
 
+def test_a_message_that_was_lost_is_sent_again_and_one_at_work_is_left(
+    mended: None, operator: User
+) -> None:
+    rejudging = propose(operator)
+    assert work.stranded() == []
+    Rejudging.objects.update(created_at="2026-01-01T00:00Z")
+    assert work.stranded() == [rejudging.pk]
+    assert work.work_on(rejudging.pk)  # one is done just now: whoever did it goes on
+    assert work.stranded() == []
+    RejudgedMatch.objects.filter(state="done").update(finished_at="2026-01-01T00:00Z")
+    assert work.stranded() == [rejudging.pk]
+    preview(rejudging)
+    assert work.stranded() == []
+
+
 def test_an_apply_that_fails_leaves_nothing_and_opens_it_again(
     rejudging: Rejudging, operator: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
