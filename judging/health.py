@@ -36,6 +36,11 @@ class SeatRow:
         return dict(self.outcomes).get("answered", 0)
 
     @property
+    def under_way(self) -> int:
+        """The calls that have neither an answer nor been lost."""
+        return self.calls - self.spent.lost - sum(count for _, count in self.outcomes)
+
+    @property
     def silent_rate(self) -> Decimal | None:
         """The share of its finished calls that gave no verdict: refused, out of form, too late."""
         finished = sum(count for _, count in self.outcomes)

@@ -429,7 +429,8 @@ def _moved(before: Scorecard, after: Scorecard) -> Decimal | None:
         return Decimal(0)
     if before.value is None or after.value is None:
         return None
-    return rounded(abs(after.value - before.value))
+    # Of what is shown, so that whoever subtracts the two totals comes to the same.
+    return abs(rounded(after.value) - rounded(before.value))
 
 
 def moves(before: JsonDict, after: JsonDict) -> list[JsonDict]:

@@ -38,6 +38,7 @@ class Counts:
     flagged: int  # would be marked or held, and are not
     other_status: int
     changed_since: int
+    moved_since: int  # of these, those that would get a new scorecard
     cases_opened: int
     cases_closed: int
     rulings_carried: int
@@ -45,9 +46,9 @@ class Counts:
     applied: int
 
     @property
-    def moved(self) -> int:
-        """Those that would get a new scorecard."""
-        return self.done - self.unchanged
+    def to_record(self) -> int:
+        """Those that get a new scorecard if it is applied as it is."""
+        return self.done - self.unchanged - self.moved_since
 
     @property
     def ended(self) -> int:
@@ -71,8 +72,12 @@ def counts_of(rejudging: Rejudging) -> Counts:
         **{name: Sum(name, filter=done, default=0) for name in sums},
     )
     is_open = rejudging.state == Rejudging.State.OPEN
-    since = rejudging.matches.changed_since().count() if is_open else 0
-    return Counts(changed_since=since, **counted)
+    since = rejudging.matches.changed_since() if is_open else rejudging.matches.none()
+    since_then = since.order_by().aggregate(
+        changed_since=Count("pk"),
+        moved_since=Count("pk", filter=~Q(outcome=Outcome.UNCHANGED)),
+    )
+    return Counts(**counted, **since_then)
 
 
 SHOWN = {
@@ -149,8 +154,11 @@ def _move(move: dict[str, Any]) -> str:
     title = (
         words.JUDGES.get(move["row"]) or words.RULES.get(move["row"]) or words.title(move["row"])
     )
-    shown = move["counted"] if any(move["counted"]) else move["points"]
-    was, now = ("none" if one is None else one for one in shown)
+    was, now = move["counted"]
+    if was == now:  # a finding has none; of a judge it is the share of the total that moves
+        was, now = move["points"]
+        title = title if move["is_finding"] else f"{title}, points"
+    was, now = ("none" if one is None else one for one in (was, now))
     return f"{title} {was} → {now}: {move['why']}"
 
 

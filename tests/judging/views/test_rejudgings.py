@@ -113,6 +113,7 @@ def test_what_changed_since_is_said_and_previewed_anew(
     )
     page = text_of(ops, rejudging.get_absolute_url())
     assert "1 match has changed since the preview." in page
+    assert "Applying records 1 new scorecard in" in page  # of two that would move
     assert "Changed since" in page
     assert "m-2" not in text_of(ops, f"{rejudging.get_absolute_url()}?show=since")
     answer = ops.post(f"{rejudging.get_absolute_url()}anew/", follow=True)
