@@ -23,4 +23,6 @@ def exact_score(value: Fraction | None) -> str:
 @register.filter
 def length_of(value: timedelta | None) -> str:
     """``11 h 25 min``: a length of time, or that there is none."""
+    if value is not None and timedelta(0) < value < timedelta(minutes=1):
+        return "under 1 min"
     return NOT_AVAILABLE if value is None else spoken(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count, Prefetch, Q
@@ -72,6 +73,7 @@ def _page(
         log = log.filter(state=state)
     context = {
         "endpoint": endpoint,
+        "off_after_h": settings.WEBHOOK_OFF_AFTER.total_seconds() / 3600,
         "form": form,
         "page": Paginator(log, PER_PAGE).get_page(request.GET.get("page")),
         "states": [("", "All"), *Delivery.State.choices],
