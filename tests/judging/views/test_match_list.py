@@ -192,7 +192,10 @@ def test_no_more_are_counted_than_are_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     client = client_of(operator)
-    for most, told in ((60, "60 matches, by first upload, the newest first"), (59, "More than 59 matches, by")):
+    for most, told in (
+        (60, "60 matches, by first upload, the newest first"),
+        (59, "More than 59 matches, by"),
+    ):
         monkeypatch.setattr(match_list, "MOST_COUNTED", most)
         with CaptureQueriesContext(connection) as asked:
             assert told in client.get("/matches/").content.decode()
