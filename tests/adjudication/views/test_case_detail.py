@@ -368,6 +368,17 @@ def test_a_frozen_challenge_says_so_and_takes_no_ruling(
     assert "frozen" in text_of(response)
 
 
+def test_where_nothing_can_be_said_of_a_claim_no_empty_notice_stands(
+    case: Case, reviewer: User, client_of
+) -> None:
+    client = client_of(reviewer)
+    assert 'aria-label="Claim"' in text_of(client.get(address(case)))
+    Challenge.objects.update(state=Challenge.State.FROZEN)
+    page = text_of(client.get(address(case)))
+    assert "This challenge is frozen" in page
+    assert 'aria-label="Claim"' not in page
+
+
 def test_points_of_process_abuse_are_amended_with_or_without_the_minus(
     reviewer: User, client_of
 ) -> None:
