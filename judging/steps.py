@@ -32,7 +32,7 @@ from bouts.rules import Judge
 from judging import asks, fingerprints
 from judging.actions import RULING, ChallengeFrozen, record_scorecard
 from judging.dossiers import dossier_of
-from judging.judges.base import Dossier
+from judging.judges.base import Dossier, Peer
 from judging.judges.integrity import Found, IntegrityJudge
 from judging.judges.objective import ObjectiveJudge, TestRecord, tests_of
 from judging.judges.process import ProcessJudge
@@ -362,6 +362,14 @@ def _start_again(steps: QuerySet[Step]) -> None:
 # What each step does
 
 
+class Searched(NamedTuple):
+    """What Integrity says: its own row, what it found, and the matches that were compared."""
+
+    verdict: Verdict
+    found: Sequence[Found]
+    peers: Sequence[Peer]
+
+
 class Work:
     """A bundle and what its judges read, loaded once for all the steps that are done together."""
 
@@ -451,6 +459,39 @@ class Work:
             states = dict(steps.values_list("name", "state")) | states
         return any(state not in over for state in states.values())
 
+    # What the judges make of it. Nothing is stored by these.
+
+    def objective(self) -> Verdict:
+        return opinion_verdict(self.bundle, ObjectiveJudge().judge(self.dossier, self.policy))
+
+    def half(self, judge: ProcessJudge | RecoveryJudge) -> Verdict:
+        """Return what a judge says that goes by telemetry, and by a model's word where one spoke."""
+        asked = self.reader_for(judge.slug)
+        opinion = judge.judge(self.dossier, self.telemetry, self.policy, asked)
+        return opinion_verdict(self.bundle, opinion)
+
+    def strategy(self) -> list[Verdict]:
+        """Return the uploaded votes where there are none of our own, and last the panel's row."""
+        uploaded = StrategyJudge().seats(self.dossier, self.policy)
+        own = self.panel
+        panel = panel_verdict(self.bundle, self.dossier, own, uploaded)
+        votes = [
+            seat_verdict(self.bundle, seat, panel.evidence_digest)
+            for seat in (() if own else uploaded)
+        ]
+        return [*votes, panel]
+
+    def integrity(self) -> Searched:
+        reader = self.reader_for(Judge.INTEGRITY)
+        proposals = reader.proposals if reader else ()
+        dossier = self.dossier
+        integrity = IntegrityJudge().judge(dossier, self.tests, self.policy, proposals)
+        peers = dossier.peers() if dossier.peers and dossier.applies(Judge.INTEGRITY) else ()
+        verdict = searched_verdict(self.bundle, integrity, peers, reader)
+        return Searched(verdict, integrity.found, peers)
+
+    # Writing
+
     def add(self, verdicts: Iterable[Verdict]) -> None:
         """Have verdicts written, with those of the other judges that answer now."""
         self._verdicts += verdicts
@@ -473,21 +514,15 @@ class Work:
 def judge_objective(work: Work) -> None:
     # Before any match is compared: of two that are judged at once, one sees the other.
     fingerprints.store(work.bundle, work.dossier, work.policy)
-    work.add([opinion_verdict(work.bundle, ObjectiveJudge().judge(work.dossier, work.policy))])
+    work.add([work.objective()])
 
 
 def judge_process(work: Work) -> None:
-    opinion = ProcessJudge().judge(
-        work.dossier, work.telemetry, work.policy, work.reader_for(Judge.PROCESS)
-    )
-    work.add([opinion_verdict(work.bundle, opinion)])
+    work.add([work.half(ProcessJudge())])
 
 
 def judge_recovery(work: Work) -> None:
-    opinion = RecoveryJudge().judge(
-        work.dossier, work.telemetry, work.policy, work.reader_for(Judge.RECOVERY)
-    )
-    work.add([opinion_verdict(work.bundle, opinion)])
+    work.add([work.half(RecoveryJudge())])
 
 
 def judge_strategy(work: Work) -> None:
@@ -496,13 +531,9 @@ def judge_strategy(work: Work) -> None:
     The answers of our own seats are stored already, each by its ask. What was uploaded counts
     where there are none, and is kept beside them where there are.
     """
-    uploaded = StrategyJudge().seats(work.dossier, work.policy)
-    own = work.panel
-    panel = panel_verdict(work.bundle, work.dossier, own, uploaded)
-    digest = panel.evidence_digest
-    verdicts = [seat_verdict(work.bundle, seat, digest) for seat in (() if own else uploaded)]
-    verdicts.append(panel)
-    if own:
+    verdicts = work.strategy()
+    digest = verdicts[-1].evidence_digest
+    if work.panel:
         work.set_aside_what_was_uploaded()
         work.end_ruling_on_other_evidence(digest)
     if ruling := work.earlier_ruling(digest):
@@ -513,24 +544,21 @@ def judge_strategy(work: Work) -> None:
 
 def judge_integrity(work: Work) -> None:
     """Store what was found and claimed; decisions on the same evidence carry over."""
-    reader = work.reader_for(Judge.INTEGRITY)
-    proposals = reader.proposals if reader else ()
-    dossier = work.dossier
-    integrity = IntegrityJudge().judge(dossier, work.tests, work.policy, proposals)
-    peers = dossier.peers() if dossier.peers and dossier.applies(Judge.INTEGRITY) else ()
-    work.add([searched_verdict(work.bundle, integrity, peers, reader)])
+    verdict, found, peers = work.integrity()
+    work.add([verdict])
     fingerprints.reopen_copies(peers, work.policy)
-    found = integrity.found
-    decided: Mapping[str, Finding] = {}
-    if found and work.bundle.number > 1:
-        decisions = Finding.objects.filter(
-            bundle__in=work.earlier, is_live=True, decided_by__isnull=False
-        )
-        decided = {finding.key: finding for finding in decisions.order_by("created_at", "pk")}
+    has_earlier = found and work.bundle.number > 1
+    decided = decisions_on(work.earlier) if has_earlier else {}
     Finding.objects.bulk_create(
         [finding_row(work.bundle, item, decision(item, decided)) for item in found],
         ignore_conflicts=True,  # what is there already stands, with whatever was decided of it
     )
+
+
+def decisions_on(bundles: QuerySet[Bundle]) -> Mapping[str, Finding]:
+    """Return the live findings of some bundles that somebody decided, the last one by its key."""
+    decisions = Finding.objects.filter(bundle__in=bundles, is_live=True, decided_by__isnull=False)
+    return {finding.key: finding for finding in decisions.order_by("created_at", "pk")}
 
 
 def decision(found: Found, decided: Mapping[str, Finding]) -> Finding | None:

@@ -26,25 +26,14 @@ from bouts.rules import Judge
 from judging.actions import REJUDGE, RULING, record_scorecard
 from judging.differing import plain, unequal_fields
 from judging.judges.base import digest_of
-from judging.judges.integrity import IntegrityJudge
-from judging.judges.objective import ObjectiveJudge
 from judging.judges.process import ProcessJudge
 from judging.judges.recovery import RecoveryJudge
-from judging.judges.strategy import StrategyJudge
 from judging.models import Finding, RejudgedMatch, Rejudging, Scorecard, Step, Verdict
 from judging.replay import stored_bundle
 from judging.scoring.exact import rounded
 from judging.scoring.policy import POLICIES, WEIGHED, Policy
-from judging.steps import Work, decision
-from judging.verdicts import (
-    FOUND,
-    SAID,
-    finding_row,
-    opinion_verdict,
-    panel_verdict,
-    searched_verdict,
-    seat_verdict,
-)
+from judging.steps import Work, decision, decisions_on
+from judging.verdicts import FOUND, SAID, finding_row
 
 ANSWERED = (*SAID, "judge_version")
 KEPT_OF_VERDICT = ("judge", "seat", *ANSWERED, "answered_at", "by_id", "call_id")
@@ -261,22 +250,15 @@ class _Anew:
 
 
 def _objective(anew: _Anew) -> None:
-    opinion = ObjectiveJudge().judge(anew.work.dossier, anew.work.policy)
-    anew.answer(opinion_verdict(anew.bundle, opinion))
+    anew.answer(anew.work.objective())
 
 
 def _process(anew: _Anew) -> None:
-    work = anew.work
-    reader = work.reader_for(Judge.PROCESS)
-    opinion = ProcessJudge().judge(work.dossier, work.telemetry, work.policy, reader)
-    anew.answer(opinion_verdict(anew.bundle, opinion))
+    anew.answer(anew.work.half(ProcessJudge()))
 
 
 def _recovery(anew: _Anew) -> None:
-    work = anew.work
-    reader = work.reader_for(Judge.RECOVERY)
-    opinion = RecoveryJudge().judge(work.dossier, work.telemetry, work.policy, reader)
-    anew.answer(opinion_verdict(anew.bundle, opinion))
+    anew.answer(anew.work.half(RecoveryJudge()))
 
 
 def _strategy(anew: _Anew) -> None:
@@ -284,13 +266,9 @@ def _strategy(anew: _Anew) -> None:
 
     A ruling holds for the evidence that it was made on, and falls with it (SCORING.md, 8).
     """
-    work = anew.work
-    uploaded = StrategyJudge().seats(work.dossier, work.policy)
-    own = work.panel
-    panel = panel_verdict(anew.bundle, work.dossier, own, uploaded)
-    for seat in () if own else uploaded:
-        anew.answer(seat_verdict(anew.bundle, seat, panel.evidence_digest))
-    anew.answer(panel)
+    *votes, panel = anew.work.strategy()
+    for verdict in (*votes, panel):
+        anew.answer(verdict)
     ruling = anew.live.get((Judge.STRATEGY, RULING))
     if ruling is not None and ruling.evidence_digest != panel.evidence_digest:
         anew.ended_verdicts.append(ruling.pk)
@@ -299,19 +277,11 @@ def _strategy(anew: _Anew) -> None:
 def _integrity(anew: _Anew) -> None:
     """Look for everything again. What was decided stands where the same is found again; what is
     not found any more ends, whatever was decided of it."""
-    work = anew.work
-    reader = work.reader_for(Judge.INTEGRITY)
-    proposals = reader.proposals if reader else ()
-    dossier = work.dossier
-    integrity = IntegrityJudge().judge(dossier, work.tests, work.policy, proposals)
-    peers = dossier.peers() if dossier.peers and dossier.applies(Judge.INTEGRITY) else ()
-    anew.answer(searched_verdict(anew.bundle, integrity, peers, reader))
+    verdict, found, _ = anew.work.integrity()
+    anew.answer(verdict)
     live = {finding.key: finding for finding in anew.bundle.findings.filter(is_live=True)}
-    decisions = Finding.objects.filter(
-        bundle__match=anew.bundle.match_id, is_live=True, decided_by__isnull=False
-    )
-    decided = {finding.key: finding for finding in decisions.order_by("created_at", "pk")}
-    for item in integrity.found:
+    decided = decisions_on(Bundle.objects.filter(match=anew.bundle.match_id))
+    for item in found:
         anew.carried.update(item.also_known_as)
         row = finding_row(anew.bundle, item, decision(item, decided))
         there = live.pop(item.key, None)
