@@ -30,11 +30,11 @@ CARD_FIELDS = (
 )  # fmt: skip
 
 
-def live_cards(agent_id: int) -> QuerySet[Scorecard]:
-    """Return an agent's live scorecards with what sums are made of, and no more."""
+def live_cards(*agent_ids: int) -> QuerySet[Scorecard]:
+    """Return the live scorecards of some agents with what sums are made of, and no more."""
     return (
         Scorecard.objects.live()
-        .filter(match__agent=agent_id)
+        .filter(match__agent__in=agent_ids)
         .select_related("match", "challenge_version")
         .only(*CARD_FIELDS)
         .order_by("match_id")

@@ -11,7 +11,7 @@ from judging import standings
 from judging.models import RejudgedMatch, Rejudging, Scorecard, Standing
 from judging.rejudging.candidates import put_figures
 from judging.standings import Place
-from judging.subtotals import CARD_FIELDS
+from judging.subtotals import live_cards
 from judging.sums import Row, Sums, by_version, row_on, row_over
 
 MOST_ROWS = 20_000  # of a board that is ranked anew here
@@ -49,14 +49,8 @@ def _after(agents: Iterable[int], rows: Iterable[RejudgedMatch]) -> dict[int, di
     """Return the rows that the agents would have, by agent and board."""
     by_card = {row.before_id: row for row in rows}
     cards: dict[int, list[Scorecard]] = {agent: [] for agent in agents}
-    live = (
-        Scorecard.objects.live()
-        .filter(match__agent__in=agents)
-        .select_related("match", "challenge_version")
-        .only(*CARD_FIELDS)
-    )
     versions = _versions_after(by_card.values())
-    for card in live:
+    for card in live_cards(*agents):
         if row := by_card.get(card.pk):
             put_figures(card, row.candidate["card"])
             card.challenge_version = versions[row.candidate["version"]]
