@@ -269,7 +269,7 @@ def rule_strategy(
     bundle: Bundle, score: Fraction | None, *, by: User, reason: str, cause: str = "ruling"
 ) -> Scorecard:
     """Let a reviewer's score stand for Strategy; None upholds the number of the rule."""
-    _refuse_frozen(bundle)
+    refuse_frozen(bundle.match_id)
     strategy = bundle.verdicts.filter(judge=Judge.STRATEGY, is_live=True)
     panel = strategy.get(seat="")
     strategy.filter(seat=RULING).update(is_live=False)
@@ -299,7 +299,7 @@ def decide_finding(
     cause: str = "ruling",
 ) -> Scorecard:
     """Apply or dismiss a finding: a new row, the one before stays."""
-    _refuse_frozen(bundle)
+    refuse_frozen(bundle.match_id)
     finding = bundle.findings.select_for_update().get(key=key, is_live=True)
     bundle.findings.filter(pk=finding.pk).update(is_live=False)
     finding.pk, finding._state.adding = None, True
@@ -313,7 +313,7 @@ def decide_finding(
 @transaction.atomic
 def withdraw_ruling(bundle: Bundle, *, by: User, reason: str, cause: str) -> Scorecard:
     """Take a ruling on Strategy back: the number of the rule stands again, provisional or not."""
-    _refuse_frozen(bundle)
+    refuse_frozen(bundle.match_id)
     bundle.verdicts.filter(judge=Judge.STRATEGY, seat=RULING, is_live=True).update(is_live=False)
     return record_scorecard(bundle, cause=cause, by=by, reason=reason)
 
@@ -321,7 +321,7 @@ def withdraw_ruling(bundle: Bundle, *, by: User, reason: str, cause: str) -> Sco
 @transaction.atomic
 def reopen_finding(bundle: Bundle, key: str, *, by: User, reason: str, cause: str) -> Scorecard:
     """Take a decision on a finding back: a new row says again what was found."""
-    _refuse_frozen(bundle)
+    refuse_frozen(bundle.match_id)
     finding = bundle.findings.select_for_update().get(key=key, is_live=True)
     found = Finding.objects.filter(bundle__match=bundle.match_id, key=key).earliest("pk")
     bundle.findings.filter(pk=finding.pk).update(is_live=False)
@@ -332,9 +332,13 @@ def reopen_finding(bundle: Bundle, key: str, *, by: User, reason: str, cause: st
     return record_scorecard(bundle, cause=cause, by=by, reason=reason)
 
 
-def _refuse_frozen(bundle: Bundle) -> None:
-    frozen = Challenge.objects.filter(matches=bundle.match_id, state=Challenge.State.FROZEN)
-    if frozen.exists():
+def is_frozen(match_id: int) -> bool:
+    """Whether the challenge of a match is frozen, by what the database says now."""
+    return Challenge.objects.filter(matches=match_id, state=Challenge.State.FROZEN).exists()
+
+
+def refuse_frozen(match_id: int) -> None:
+    if is_frozen(match_id):
         raise ChallengeFrozen
 
 

@@ -26,11 +26,11 @@ from django.utils import timezone
 from bouts import audit
 from bouts.commits import flush_later
 from bouts.copying import insert
-from bouts.models import Bundle, Challenge, Match, User
+from bouts.models import Bundle, Match, User
 from bouts.prepared import Prepared, columns_of, instance_of, run
 from bouts.rules import Judge
 from judging import asks, fingerprints
-from judging.actions import RULING, ChallengeFrozen, record_scorecard
+from judging.actions import RULING, record_scorecard, refuse_frozen
 from judging.dossiers import dossier_of
 from judging.judges.base import Dossier, Peer
 from judging.judges.integrity import Found, IntegrityJudge
@@ -296,9 +296,7 @@ def requeue(step_id: int, *, by: User, reason: str) -> Step:
 def judge_again(bundle: Bundle, *, by: User, reason: str) -> None:
     """Have a match judged anew, by the seats of today: new verdicts beside the old."""
     Match.objects.select_for_update().get(pk=bundle.match_id)
-    frozen = Challenge.objects.filter(matches=bundle.match_id, state=Challenge.State.FROZEN)
-    if frozen.exists():
-        raise ChallengeFrozen
+    refuse_frozen(bundle.match_id)
     _ask_again(bundle.steps.asks())
     lay_out(bundle)
     _start_again(bundle.steps.judges())

@@ -21,9 +21,9 @@ from django.utils.dateparse import parse_datetime
 from bouts.bundles import ingest
 from bouts.copying import insert
 from bouts.formats.sniff import READERS
-from bouts.models import Artifact, Bundle, Challenge, ChallengeVersion, Match
+from bouts.models import Artifact, Bundle, ChallengeVersion, Match
 from bouts.rules import Judge
-from judging.actions import REJUDGE, RULING, record_scorecard
+from judging.actions import REJUDGE, RULING, is_frozen, record_scorecard
 from judging.differing import plain, unequal_fields
 from judging.judges.base import digest_of
 from judging.judges.process import ProcessJudge
@@ -81,8 +81,7 @@ def subject_of(match: Match) -> Subject:
 
 
 def _why_not(match: Match, bundle: Bundle | None) -> str:
-    frozen = Challenge.objects.filter(pk=match.challenge_id, state=Challenge.State.FROZEN)
-    if frozen.exists():
+    if is_frozen(match.pk):
         return "Its challenge is frozen."
     states = (
         set(bundle.steps.judges().values_list("state", flat=True)) if bundle else {Step.State.DONE}
