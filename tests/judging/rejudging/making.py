@@ -38,6 +38,13 @@ def mend(folder: Path, severity: str = "medium", **changes: Any) -> None:
     matches.store_challenge(folder, judges=TWO_JUDGES, tests=tests, **changes)
 
 
+def make_mended(folder: Path) -> None:
+    """Two agents: the test of the lock, which Heron fails, is worth less than it was."""
+    make_match(folder, "m-1")
+    make_match(folder, "m-2", name="Wren", hidden=[matches.HIDDEN])
+    mend(folder / "mended")
+
+
 def propose(by: User, *, judges: tuple[Judge, ...] = DETERMINISTIC, **choice: Any) -> Rejudging:
     """Propose a rejudging under the newest versions, of one challenge unless told otherwise."""
     to_newest = choice.pop("to_newest", True)

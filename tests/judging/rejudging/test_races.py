@@ -12,8 +12,7 @@ from judging import tasks
 from judging.actions import rule_strategy
 from judging.models import RejudgedMatch, Rejudging, Scorecard, Verdict
 from judging.rejudging import actions, work
-from tests import matches
-from tests.judging.rejudging.making import make_match, mend, preview, propose
+from tests.judging.rejudging.making import make_mended, preview, propose
 from tests.racing import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -27,9 +26,7 @@ def no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def mended(tmp_path: Path) -> None:
-    make_match(tmp_path, "m-1")
-    make_match(tmp_path, "m-2", name="Wren", hidden=[matches.HIDDEN])
-    mend(tmp_path / "mended")
+    make_mended(tmp_path)
 
 
 def test_five_workers_that_apply_at_once_have_one_effect(mended: None, operator: User) -> None:

@@ -33,6 +33,7 @@ from tests.judging.rejudging.making import (
     TWO_JUDGES,
     apply,
     make_match,
+    make_mended,
     mend,
     preview,
     propose,
@@ -63,10 +64,7 @@ def boards() -> set[tuple[str, ...]]:
 
 @pytest.fixture
 def mended(tmp_path: Path) -> None:
-    """Two agents: the test of the lock, which Heron fails, is worth less than it was."""
-    make_match(tmp_path, "m-1")
-    make_match(tmp_path, "m-2", name="Wren", hidden=[matches.HIDDEN])
-    mend(tmp_path / "mended")
+    make_mended(tmp_path)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from judging.models import Rejudging, Scorecard
 from judging.rejudging import actions
 from news.models import Notice
 from tests import matches
-from tests.judging.rejudging.making import apply, make_match, mend, preview, propose
+from tests.judging.rejudging.making import apply, make_match, make_mended, preview, propose
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[[User], Client]
@@ -36,9 +36,7 @@ def ops(client_of: SignedIn, operator: User) -> Client:
 
 @pytest.fixture
 def mended(tmp_path: Path) -> None:
-    make_match(tmp_path, "m-1")
-    make_match(tmp_path, "m-2", name="Wren", hidden=[matches.HIDDEN])
-    mend(tmp_path / "mended")
+    make_mended(tmp_path)
 
 
 @pytest.fixture
