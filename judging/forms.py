@@ -16,6 +16,19 @@ from judging.rejudging.choice import Choice
 JUDGING = "judging"  # a match that has no scorecard yet
 
 
+def _offer_challenges_and_teams(form: forms.Form) -> None:
+    """Let a form's fields of these names choose among all that there are, or leave it open."""
+    challenges = Challenge.objects.filter(versions__is_live=True)
+    form.fields["challenge"].choices = [
+        ("", "Every challenge"),
+        *challenges.values_list("slug", "versions__title"),
+    ]
+    form.fields["team"].choices = [
+        ("", "Every team"),
+        *Team.objects.values_list("slug", "name"),
+    ]
+
+
 class MatchFilter(forms.Form):
     """What a list of matches is narrowed by. Each field is a part of its address."""
 
@@ -46,15 +59,7 @@ class MatchFilter(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs, label_suffix="")
-        challenges = Challenge.objects.filter(versions__is_live=True)
-        self.fields["challenge"].choices = [
-            ("", "Every challenge"),
-            *challenges.values_list("slug", "versions__title"),
-        ]
-        self.fields["team"].choices = [
-            ("", "Every team"),
-            *Team.objects.values_list("slug", "name"),
-        ]
+        _offer_challenges_and_teams(self)
         models = Agent.objects.order_by("base_model").values_list("base_model", flat=True)
         self.fields["model"].choices = [
             ("", "Every base model"),
@@ -185,15 +190,7 @@ class RejudgingForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs, label_suffix="")
-        challenges = Challenge.objects.filter(versions__is_live=True)
-        self.fields["challenge"].choices = [
-            ("", "Every challenge"),
-            *challenges.values_list("slug", "versions__title"),
-        ]
-        self.fields["team"].choices = [
-            ("", "Every team"),
-            *Team.objects.values_list("slug", "name"),
-        ]
+        _offer_challenges_and_teams(self)
 
     @property
     def choosing(self) -> list[forms.BoundField]:

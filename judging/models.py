@@ -533,6 +533,11 @@ class RejudgingQuerySet(models.QuerySet):
         """Narrow to those that are neither applied nor dropped."""
         return self.filter(state__in=[Rejudging.State.OPEN, Rejudging.State.APPLYING])
 
+    def to_apply(self) -> RejudgingQuerySet:
+        """Narrow to those that were asked to be applied and that no worker has."""
+        free = Q(lease_expires_at=None) | Q(lease_expires_at__lt=timezone.now())
+        return self.filter(free, state=Rejudging.State.APPLYING)
+
 
 class Rejudging(models.Model):
     """A set of matches that are judged anew by today's code, to look at before it counts.
@@ -586,6 +591,15 @@ class Rejudging(models.Model):
         return reverse("judging:rejudging_detail", args=[self.pk])
 
     @property
+    def is_open(self) -> bool:
+        return self.state == self.State.OPEN
+
+    @property
+    def is_previewing(self) -> bool:
+        """Whether a worker is still to look at some of its matches."""
+        return self.is_open and self.ranked_at is None
+
+    @property
     def is_settled(self) -> bool:
         return self.state in {self.State.APPLIED, self.State.DROPPED}
 
@@ -593,7 +607,7 @@ class Rejudging(models.Model):
 class RejudgedMatchQuerySet(models.QuerySet):
     def under_way(self) -> RejudgedMatchQuerySet:
         """Narrow to those whose preview is still to be made."""
-        return self.filter(state__in=[RejudgedMatch.State.WAITING, RejudgedMatch.State.RUNNING])
+        return self.filter(state__in=RejudgedMatch.UNDER_WAY)
 
     def changed_since(self) -> RejudgedMatchQuerySet:
         """Narrow to those whose match has another upload or scorecard than was previewed."""
@@ -620,6 +634,8 @@ class RejudgedMatch(models.Model):
         DONE = "done", "done"
         FAILED = "failed", "failed"
         LEFT_OUT = "left out", "left out"  # the reason says why
+
+    UNDER_WAY = (State.WAITING, State.RUNNING)  # its preview is still to be made
 
     class Outcome(models.TextChoices):
         UNCHANGED = "unchanged", "unchanged"

@@ -21,8 +21,9 @@ from bouts.models import ChallengeVersion
 from judging.models import Scorecard
 from judging.scoring import bootstrap
 from judging.scoring.exact import clamp, mean, rounded, total
+from judging.scoring.policy import WEIGHED
 
-JUDGES = ("objective", "process", "strategy", "recovery")
+JUDGES = tuple(judge.value for judge in WEIGHED)
 
 # Marks of a match that its row on the board carries too.
 ROW_MARKS = ("flagged", "reduced", "reduced_evidence")

@@ -143,7 +143,7 @@ def drop(rejudging_id: int, *, by: User) -> Rejudging:
     rejudging = Rejudging.objects.select_for_update().get(pk=rejudging_id)
     if rejudging.state == State.DROPPED:
         return rejudging
-    if rejudging.state != State.OPEN:
+    if not rejudging.is_open:
         raise Settled
     _settle(rejudging, State.DROPPED, by)
     audit.record(by, "drop_rejudging", rejudging, {"state": State.OPEN}, {"state": State.DROPPED})
@@ -161,7 +161,7 @@ def ask_to_apply(rejudging_id: int, *, seen: datetime | None, by: User) -> Rejud
     rejudging = Rejudging.objects.select_for_update().get(pk=rejudging_id)
     if rejudging.state in {State.APPLYING, State.APPLIED}:
         return rejudging
-    if rejudging.state != State.OPEN:
+    if not rejudging.is_open:
         raise Settled
     if rejudging.ranked_at is None:
         raise NotReady
@@ -196,18 +196,16 @@ def apply(rejudging_id: int) -> bool:
 @transaction.atomic
 def _begin(rejudging_id: int) -> bool:
     """Take a rejudging on a lease, unless another worker has it."""
-    now = timezone.now()
-    free = Q(lease_expires_at=None) | Q(lease_expires_at__lt=now)
     # One that takes longer than its lease is locked all the same.
-    applying = Rejudging.objects.select_for_update(skip_locked=True).filter(free)
-    rejudging = applying.filter(pk=rejudging_id, state=State.APPLYING).first()
+    free = Rejudging.objects.to_apply().select_for_update(skip_locked=True)
+    rejudging = free.filter(pk=rejudging_id).first()
     if rejudging is None:
         return False
     if rejudging.attempts >= settings.STEP_ATTEMPTS:
         _reopen(rejudging, rejudging.trouble or "the worker died each time")
         return False
     rejudging.attempts += 1
-    rejudging.lease_expires_at = now + settings.STEP_LEASE
+    rejudging.lease_expires_at = timezone.now() + settings.STEP_LEASE
     rejudging.save(update_fields=["attempts", "lease_expires_at"])
     return True
 
@@ -254,7 +252,7 @@ def _apply_to(row: RejudgedMatch) -> None:
 
 def _open(rejudging_id: int) -> Rejudging:
     rejudging = Rejudging.objects.select_for_update().get(pk=rejudging_id)
-    if rejudging.state != State.OPEN:
+    if not rejudging.is_open:
         raise Settled
     return rejudging
 

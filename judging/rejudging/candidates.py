@@ -31,8 +31,9 @@ from judging.judges.recovery import RecoveryJudge
 from judging.models import Finding, RejudgedMatch, Rejudging, Scorecard, Step, Verdict
 from judging.replay import stored_bundle
 from judging.scoring.exact import rounded
-from judging.scoring.policy import POLICIES, WEIGHED, Policy
+from judging.scoring.policy import POLICIES, Policy
 from judging.steps import Work, decision, decisions_on
+from judging.sums import JUDGES
 from judging.verdicts import FOUND, SAID, finding_row
 
 ANSWERED = (*SAID, "judge_version")
@@ -40,7 +41,6 @@ KEPT_OF_VERDICT = ("judge", "seat", *ANSWERED, "answered_at", "by_id", "call_id"
 KEPT_OF_FINDING = ("key", *FOUND, "decided_by_id")
 
 # Of a scorecard what boards are made of: columns of text, numbers and lists of text.
-JUDGES = tuple(judge.value for judge in WEIGHED)
 CARD = ("status", "marks", "total", "value", "low", "high", "adjustment", *JUDGES)
 EXACT = frozenset({"value", "low", "high", *JUDGES})
 

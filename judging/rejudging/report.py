@@ -12,9 +12,10 @@ from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Sum,
 from bouts.words import of as word
 from judging.exports import Table
 from judging.models import RejudgedMatch, Rejudging
-from judging.rejudging.candidates import EXACT, JUDGES
+from judging.rejudging.candidates import EXACT
 from judging.scoring.exact import rounded
 from judging.showing import words
+from judging.sums import JUDGES
 
 State, Outcome = RejudgedMatch.State, RejudgedMatch.Outcome
 
@@ -61,7 +62,7 @@ def counts_of(rejudging: Rejudging) -> Counts:
     sums = ("cases_opened", "cases_closed", "rulings_carried", "rulings_fallen")
     counted = rows.aggregate(
         matches=Count("pk"),
-        under_way=Count("pk", filter=Q(state__in=[State.WAITING, State.RUNNING])),
+        under_way=Count("pk", filter=Q(state__in=RejudgedMatch.UNDER_WAY)),
         done=Count("pk", filter=done),
         failed=Count("pk", filter=Q(state=State.FAILED)),
         left_out=Count("pk", filter=Q(state=State.LEFT_OUT)),
@@ -71,8 +72,7 @@ def counts_of(rejudging: Rejudging) -> Counts:
         **{outcome.value: Count("pk", filter=done & Q(outcome=outcome)) for outcome in Outcome},
         **{name: Sum(name, filter=done, default=0) for name in sums},
     )
-    is_open = rejudging.state == Rejudging.State.OPEN
-    since = rejudging.matches.changed_since() if is_open else rejudging.matches.none()
+    since = rejudging.matches.changed_since() if rejudging.is_open else rejudging.matches.none()
     since_then = since.order_by().aggregate(
         changed_since=Count("pk"),
         moved_since=Count("pk", filter=~Q(outcome=Outcome.UNCHANGED)),
@@ -102,16 +102,17 @@ def rows_of(rejudging: Rejudging, show: str = "") -> QuerySet[RejudgedMatch]:
         "since": Q(pk__in=since),
         "failed": Q(state__in=[State.FAILED, State.LEFT_OUT]),
     }
-    is_open = rejudging.state == Rejudging.State.OPEN
     order = Case(
         When(state=State.FAILED, then=0),
         When(outcome=Outcome.UNCHANGED, then=2),
-        When(state__in=[State.WAITING, State.RUNNING], then=3),
+        When(state__in=RejudgedMatch.UNDER_WAY, then=3),
         default=1,
     )
     return (
         rows.filter(narrowed.get(show, Q()))
-        .annotate(is_since=Exists(since.filter(pk=OuterRef("pk"))) if is_open else Value(False))
+        .annotate(
+            is_since=Exists(since.filter(pk=OuterRef("pk"))) if rejudging.is_open else Value(False)
+        )
         .defer("applied__breakdown")
         .order_by(order, F("moved").desc(nulls_first=True), "pk")
     )

@@ -84,7 +84,7 @@ def _finish(row: RejudgedMatch, **columns: Any) -> None:
     """Write what became of a row, if it is still in these hands and its rejudging is open."""
     with transaction.atomic():
         rejudging = Rejudging.objects.select_for_update().get(pk=row.rejudging_id)
-        if rejudging.state != Rejudging.State.OPEN:
+        if not rejudging.is_open:
             return
         held = RejudgedMatch.objects.filter(
             pk=row.pk, state=State.RUNNING, lease_expires_at=row.lease_expires_at
@@ -125,6 +125,4 @@ def stranded() -> list[int]:
 
 def to_be_applied() -> list[int]:
     """Return the rejudgings that were asked to be applied and that no worker has."""
-    free = Q(lease_expires_at=None) | Q(lease_expires_at__lt=timezone.now())
-    applying = Rejudging.objects.filter(free, state=Rejudging.State.APPLYING)
-    return list(applying.values_list("pk", flat=True))
+    return list(Rejudging.objects.to_apply().values_list("pk", flat=True))

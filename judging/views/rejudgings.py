@@ -40,7 +40,7 @@ REFUSED = {
 @operators_only
 def rejudging_list(request: HttpRequest) -> HttpResponse:
     """All rejudgings, the newest first; what is not settled says how far it is."""
-    under_way = Q(matches__state__in=[RejudgedMatch.State.WAITING, RejudgedMatch.State.RUNNING])
+    under_way = Q(matches__state__in=RejudgedMatch.UNDER_WAY)
     rows = (
         Rejudging.objects.select_related("by", "settled_by")
         .defer("ranks")
@@ -90,17 +90,15 @@ def rejudging_detail(request: HttpRequest, rejudging_id: int) -> HttpResponse:
     counts = counts_of(rejudging)
     show = request.GET.get("show", "")
     page = Paginator(rows_of(rejudging, show), PER_PAGE).get_page(request.GET.get("page"))
-    is_open = rejudging.state == Rejudging.State.OPEN
     seats = [seat.name.value for seat in seating().panel.seats]
     context = {
         "rejudging": rejudging,
         "words": list(Choice(**rejudging.choice).words()),
         "judges": [Judge(name).value.capitalize() for name in rejudging.judges],
         "counts": counts,
-        "is_previewing": is_open and rejudging.ranked_at is None,
-        "is_moving": (is_open and rejudging.ranked_at is None)
-        or rejudging.state == Rejudging.State.APPLYING,
-        "can_anew": is_open and (counts.failed or counts.left_out or counts.changed_since),
+        "is_moving": rejudging.is_previewing or rejudging.state == Rejudging.State.APPLYING,
+        "can_anew": rejudging.is_open
+        and (counts.failed or counts.left_out or counts.changed_since),
         "shown": [(value, label) for value, label in SHOWN.items()],
         "show": show if show in SHOWN else "",
         "page": page,
